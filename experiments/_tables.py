@@ -1,0 +1,117 @@
+"""What spider.py and bird.py share: arguments → graftjax → result files and a printed table."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graftjax.errors import GraftError, UsageError
+from graftjax.evaluate.cases import load_cases, with_queries
+from graftjax.evaluate.datasets import beside, index_folder, open_lake, resolve_dataset
+from graftjax.evaluate.intents import prepare_intents
+from graftjax.evaluate.report import retrieval_table, statistics_table
+from graftjax.peers.methods import check_methods
+
+
+@dataclass(frozen=True)
+class Args:
+    """Arguments of a retrieval experiment."""
+
+    L: tuple[int, ...] = (5, 10, 15)
+    """Budgets: at most this many tables per query; one or more."""
+    methods: tuple[str, ...] = ("graft", "graft-fill", "dtr")
+    """Methods to run, one or more: graft (stops by itself), graft-fill (spends the budget), dtr."""
+    lake: str = "auto"
+    """auto (this experiment's benchmark, else the demo lake), spider, bird, demo, or a folder of tables."""
+    data_dir: Path | None = None
+    """Folder that holds spider/ and bird/; default $GRAFTJAX_DATA, else ./data."""
+    queries: Path | None = None
+    """JSONL file of queries; default the lake's own. A folder lake needs one."""
+    index: Path | None = None
+    """Folder of the lake's index; default one per lake in the user's cache. Built when missing or stale."""
+    encoder: str = "embedded"
+    """Text encoder: embedded, a model folder, or a hub name."""
+    checkpoint: Path | None = None
+    """A trained value function."""
+    intents: Literal["recorded", "lexical", "endpoint"] = "recorded"
+    """Intent graphs: the query file's (lexical where it has none), by words alone, or from a model endpoint."""
+    seed: int = 0
+    """Seed of the first run."""
+    runs: int = 1
+    """Number of runs, with seeds seed, seed + 1, ..."""
+    out: Path = Path("results")
+    """Folder for the result files, one JSON per lake, method, L and seed."""
+
+
+def check_args(args: Args) -> None:
+    """`UsageError` for values that no run can use; nothing is loaded yet."""
+    if not args.L or min(args.L) < 1:
+        raise UsageError("--L needs one or more budgets of at least 1")
+    if args.runs < 1:
+        raise UsageError(f"--runs must be at least 1, not {args.runs}")
+    if args.seed < 0:
+        raise UsageError(f"--seed must be 0 or more, not {args.seed}")
+    check_methods(args.methods)
+    if args.out.exists() and not args.out.is_dir():
+        raise UsageError(f"--out {args.out}: not a folder")
+    if args.index is not None and args.index.exists() and not args.index.is_dir():
+        raise UsageError(f"--index {args.index}: not a folder")
+    if args.checkpoint is not None:
+        if not args.checkpoint.exists():
+            raise UsageError(f"--checkpoint {args.checkpoint}: no such checkpoint")
+        raise UsageError(f"--checkpoint {args.checkpoint}: learned values are not supported yet")
+
+
+def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
+    """Run the experiment; exit code 0, or 1 when a run has not one scored query."""
+    check_args(args)
+    dataset = resolve_dataset(args.lake, default=benchmark, data_dir=args.data_dir, queries=args.queries)
+    # Imported once the arguments are known to be right: JAX takes seconds to start.
+    from graftjax.encode import load_encoder
+    from graftjax.evaluate.environment import environment
+    from graftjax.evaluate.runs import run_method, run_record, write_record
+    from graftjax.peers.methods import retriever_factory
+
+    encoder = load_encoder(args.encoder)
+    folder = index_folder(dataset, args.index)
+    index = open_lake(dataset, folder, encoder)
+    loaded = load_cases(dataset, [table.id for table in index.tables])
+    prepared = prepare_intents([case.query for case in loaded.cases], args.intents, index.tables)
+    cases = with_queries(loaded.cases, prepared.queries)
+    for warning in loaded.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    counts = {"queries": len(cases), **index.statistics()}
+    print(statistics_table(dataset.title, dataset.lake, counts, index.skips))
+    print(f"intent graphs: {', '.join(f'{count} {source}' for source, count in prepared.sources.items())}\n")
+
+    config: dict[str, Any] = {
+        **dataclasses.asdict(args),
+        "command": shlex.join(["python", *sys.argv]),
+        "encoder_name": encoder.name,
+        "index_folder": str(folder),
+        "lake_statistics": counts,
+        "intent_sources": prepared.sources,
+    }
+    place = environment()
+    make = retriever_factory(index, encoder, beside(folder, "dtr"))
+    records = []
+    for method in check_methods(args.methods):
+        retriever = make(method)
+        retriever.warm_up(sorted(set(args.L)))
+        for budget in sorted(set(args.L)):
+            for seed in range(args.seed, args.seed + args.runs):
+                run = run_method(retriever, cases, budget=budget, seed=seed)
+                more = {"lake_title": dataset.title, "encoder": encoder.name}
+                records.append(run_record(run, lake=dataset.lake, config=config, environment=place, more=more))
+                write_record(args.out, records[-1])
+    # A lake that the paper has is compared with its own table, whichever script was called.
+    paper = dataset.lake if dataset.benchmark else benchmark
+    print(retrieval_table(records, title=dataset.title, encoder=encoder.name, paper=paper))
+    print(f"\n{len(records)} result files in {args.out}")
+    if any(record["metrics"] is None for record in records):
+        raise GraftError("a run has not one scored query; see `skipped` in its result file")
+    return 0

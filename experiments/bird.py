@@ -1,0 +1,21 @@
+"""Retrieval on the BIRD subset (with the full set, on BIRD), as in the paper's Table 3.
+
+Command:   python experiments/bird.py --L 5 10 15
+Hardware:  XX (TODO-LEAD)
+Time:      XX min to index the lake once, then XX min (TODO-LEAD)
+Expected:  at L=10 graft F1 XX, graft-fill sufficiency XX, dtr F1 XX (TODO-LEAD)
+
+Without the data set (see --data-dir) it runs on the bundled demo lake and says so.
+"""
+
+from _tables import Args, run_tables
+
+from graftjax.evaluate.command import parse_arguments, run_command
+
+
+def main() -> int:
+    return run_tables(parse_arguments(Args, description=__doc__), "bird")
+
+
+if __name__ == "__main__":
+    raise SystemExit(run_command(main))

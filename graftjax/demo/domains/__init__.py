@@ -1,0 +1,1 @@
+"""The demo's domains: each module builds one, `build() -> Domain`."""

@@ -1,0 +1,1 @@
+"""Data sets, metrics, timed runs and result files."""

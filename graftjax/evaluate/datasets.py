@@ -1,0 +1,190 @@
+"""Which lake and which queries an experiment runs on, and where the lake's index is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+from graftjax.demo import lake_folder, queries_file
+from graftjax.errors import GraftError, UsageError
+from graftjax.lake.benchmark import LAYOUTS, Benchmark
+from graftjax.lake.folder import find_tables
+from graftjax.lake.raw import RawTable
+from graftjax.types import Skip
+
+if TYPE_CHECKING:
+    from graftjax.lake.index import LakeIndex
+
+BENCHMARKS = tuple(LAYOUTS)
+
+_BIRD_DEV = frozenset(
+    "california_schools card_games codebase_community debit_card_specializing european_football_2 financial "
+    "formula_1 student_club superhero thrombosis_prediction toxicology".split()
+)
+"""Databases of BIRD's development set; another set of databases is shown as a subset."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A lake with the queries asked of it."""
+
+    lake: str
+    """Label in result files: spider, bird, demo, or a word made from the folder's name."""
+    title: str
+    """Label for people; says so when the data are a subset or stand in for others."""
+    location: Path
+    """Absolute folder of the lake."""
+    queries: Path
+    """JSONL file of the queries."""
+    benchmark: Benchmark | None = None
+    """None for the demo lake and a user's own folder."""
+
+    def raw_tables(self) -> Iterator[RawTable | Skip]:
+        """All tables of the lake, and what could not be read."""
+        return self.benchmark.raw_tables() if self.benchmark else find_tables(self.location)
+
+    def stamp(self) -> str:
+        """Hex digest of the lake's files by path, size and time: a new one means a stale index."""
+        digest = xxhash.xxh3_128(f"{self.benchmark.seed if self.benchmark else ''}".encode())
+        if self.benchmark:
+            files = [*self.benchmark.databases, self.location / "shards.json"]
+        else:
+            files = [Path(base) / name for base, _, names in os.walk(self.location, followlinks=True) for name in names]
+        for path in sorted(files):
+            try:
+                status = path.stat()
+            except OSError:  # vanished, or a broken link: the reader reports it
+                continue
+            digest.update(os.fsencode(path) + b"\0%d %d\0" % (status.st_size, status.st_mtime_ns))
+        return digest.hexdigest()
+
+
+def resolve_dataset(
+    lake: str = "auto",
+    *,
+    default: str = "spider",
+    data_dir: Path | None = None,
+    queries: Path | None = None,
+) -> Dataset:
+    """The data set that `--lake`, `--data-dir` and `--queries` ask for.
+
+    `lake`: spider, bird, demo, a folder of tables, or auto. `auto` is `default`, or the demo lake, with a
+    loud notice on stderr, when that benchmark is not under the data directory.
+
+    Raises UsageError for an unknown lake, a missing folder or file, or a folder lake without queries.
+    """
+    if data_dir is not None and not data_dir.is_dir():
+        raise UsageError(f"--data-dir {data_dir}: no such folder")
+    if queries is not None and not queries.is_file():
+        raise UsageError(f"--queries {queries}: no such file")
+    if lake == "auto":
+        try:
+            return _benchmark(default, data_dir, queries)
+        except UsageError as reason:
+            if queries is not None:  # its queries can't be asked of another lake
+                raise
+            _shout(f"{reason}", f"RUNNING ON THE BUNDLED DEMO LAKE INSTEAD: these are not {default} scores")
+            return _demo(None, f"demo lake ({default} not found)")
+    if lake == "demo":
+        return _demo(queries, "demo lake")
+    if lake in BENCHMARKS:
+        return _benchmark(lake, data_dir, queries)
+    folder = Path(lake)
+    if not folder.is_dir():
+        raise UsageError(f"--lake {lake}: neither {', '.join(('auto', *BENCHMARKS, 'demo'))} nor a folder")
+    if queries is None:
+        raise UsageError(f"--lake {lake}: a folder of tables needs --queries FILE")
+    folder = folder.resolve()
+    label = re.sub(r"[^A-Za-z0-9.]+", "-", folder.name).strip("-.") or "folder"
+    if label in (*BENCHMARKS, "demo"):  # results of a folder that is called like a benchmark stay apart
+        label = f"{label}-folder"
+    return Dataset(label, str(lake), folder, queries)
+
+
+def data_directory(data_dir: Path | None) -> Path:
+    """`data_dir`, else $GRAFTJAX_DATA, else ./data."""
+    return Path(data_dir or os.environ.get("GRAFTJAX_DATA") or "data")
+
+
+def index_folder(dataset: Dataset, index: Path | None = None) -> Path:
+    """`index` when given, else a folder of its own for each lake location and seed in the user's cache."""
+    if index is not None:
+        return index
+    seed = dataset.benchmark.seed if dataset.benchmark else ""
+    key = xxhash.xxh3_64_hexdigest(os.fsencode(dataset.location) + f"\0{seed}".encode())
+    return cache_directory() / f"{dataset.lake}-{key}"
+
+
+def cache_directory() -> Path:
+    """graftjax's folder under $XDG_CACHE_HOME, else under ~/.cache."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "graftjax"
+
+
+def beside(index: Path, what: str) -> Path:
+    """A path next to an index folder for what belongs to it without being part of it."""
+    index = index.absolute()
+    return index.with_name(f"{index.name}.{what}")
+
+
+def open_lake(dataset: Dataset, folder: Path, encoder: Any) -> LakeIndex:
+    """The lake's index, built first when it is missing, unreadable, of another encoder or stale.
+
+    Stale means that files of the lake have changed since this function built the index. An index that has
+    no such record (one built by hand) is taken as it is.
+    """
+    from graftjax.lake.index import build_index, open_index
+
+    stamp, record = dataset.stamp(), beside(folder, "source.json")
+    known = _read_stamp(record)
+    reason = f"{folder}: no index there"
+    if folder.exists() and known in (None, stamp):
+        try:
+            return open_index(folder, encoder.name)
+        except GraftError as error:
+            reason = str(error)
+    elif folder.exists():
+        reason = f"{folder}: the files of the lake have changed"
+    print(f"{reason}; indexing {dataset.title} ...", file=sys.stderr)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    index = build_index(dataset.raw_tables(), folder, encoder)
+    record.write_text(json.dumps({"location": str(dataset.location), "stamp": stamp}), encoding="utf-8")
+    return index
+
+
+def _read_stamp(record: Path) -> str | None:
+    try:
+        return json.loads(record.read_text(encoding="utf-8"))["stamp"]
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""  # a broken record: build again
+
+
+def _benchmark(name: str, data_dir: Path | None, queries: Path | None) -> Dataset:
+    benchmark = Benchmark.open(name, data_directory(data_dir))
+    if not benchmark.databases:
+        raise UsageError(f"{name} at {benchmark.folder} has no databases (<db>/<db>.sqlite)")
+    file = queries or benchmark.queries_file
+    if not file.is_file():
+        raise UsageError(f"{file}: no such query file; pass --queries FILE")
+    title = {"spider": "Spider", "bird": "BIRD"}.get(name, name)
+    if name == "bird" and {path.stem for path in benchmark.databases} != _BIRD_DEV:
+        title = "BIRD subset"
+    return Dataset(name, title, benchmark.folder.resolve(), file, benchmark)
+
+
+def _demo(queries: Path | None, title: str) -> Dataset:
+    return Dataset("demo", title, lake_folder().resolve(), queries or queries_file())
+
+
+def _shout(*lines: str) -> None:
+    rule = "!" * 78
+    print(rule, *(f"!! {line}" for line in lines), rule, sep="\n", file=sys.stderr)

@@ -1,0 +1,1 @@
+"""From files to a lake graph: readers, profiles, edges, storage."""

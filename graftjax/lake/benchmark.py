@@ -1,0 +1,161 @@
+"""Spider and BIRD in their official layouts as one pooled lake of row shards (paper Sec. 5.2).
+
+All databases are pooled, keys are stripped (only values travel), and every row of a source table is
+dealt to exactly one of its shards. Shards are numbered over the whole lake, together with all other
+tables of the same name, so that a name tells nothing about the source beyond the table's own name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import xxhash
+
+from graftjax.errors import GraftError, UsageError
+from graftjax.lake.raw import RawTable
+from graftjax.lake.read_sqlite import list_tables, read_sqlite
+from graftjax.types import Skip, TableId
+
+LAYOUTS = {"spider": "database", "bird": "dev_databases"}
+"""Folder of `<db>/<db>.sqlite` files under `<data-dir>/<benchmark>`."""
+
+_UNSHARDED_SHARE, _MAX_SHARDS = 0.45, 16  # used only when shards.json is absent
+
+SourceTable = tuple[str, str]
+"""(database, lower-case table name)."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One text-to-SQL benchmark adapted to the data-lake setting."""
+
+    name: str
+    folder: Path
+    seed: int = 11
+    """Deals rows to shards and, without a shards.json, draws the number of shards."""
+
+    @classmethod
+    def open(cls, name: str, data_dir: Path) -> Benchmark:
+        """Benchmark `name` under `data_dir`; `UsageError` when it is not there."""
+        if name not in LAYOUTS:
+            raise UsageError(f"unknown benchmark {name!r}: choose from {', '.join(LAYOUTS)}")
+        folder = Path(data_dir) / name
+        if not (folder / LAYOUTS[name]).is_dir():
+            raise UsageError(
+                f"{name} is not at {folder / LAYOUTS[name]}: pass --data-dir or set GRAFTJAX_DATA to the folder that holds {name}/"
+            )
+        return cls(name, folder, cls._seed_of(folder))
+
+    @staticmethod
+    def _seed_of(folder: Path) -> int:
+        return int(_read_json(folder / "shards.json").get("seed", 11))
+
+    @property
+    def queries_file(self) -> Path:
+        return self.folder / "queries.jsonl"
+
+    @cached_property
+    def databases(self) -> tuple[Path, ...]:
+        """The SQLite files, by name of the database."""
+        files = sorted((self.folder / LAYOUTS[self.name]).glob("*/*.sqlite"))
+        return tuple(path for path in files if path.stem == path.parent.name)
+
+    @cached_property
+    def sources(self) -> dict[SourceTable, str]:
+        """Source table to its name as the database spells it."""
+        return {(path.stem, name.lower()): name for path in self.databases for name in list_tables(path)}
+
+    @cached_property
+    def shard_counts(self) -> dict[SourceTable, int]:
+        """Number of row shards per source table: shards.json, else drawn by the seed."""
+        listed = {key.lower(): int(count) for key, count in _read_json(self.folder / "shards.json").get("shards", {}).items()}
+        counts = {}
+        for database, table in self.sources:
+            key = f"{database}.{table}".lower()
+            if listed:
+                counts[database, table] = max(1, listed.get(key, 1))
+            else:
+                rng = _rng(self.seed, "count", key)
+                sharded = rng.random() >= _UNSHARDED_SHARE
+                counts[database, table] = int(rng.integers(2, _MAX_SHARDS + 1)) if sharded else 1
+        return counts
+
+    @cached_property
+    def shards(self) -> dict[SourceTable, tuple[TableId, ...]]:
+        """Identities of the shards of each source table.
+
+        Tables that share a name anywhere in the pooled lake are numbered together in a random
+        order; a name that is unique in the lake stays as it is.
+        """
+        by_name: dict[str, list[tuple[SourceTable, int]]] = defaultdict(list)
+        for source, count in sorted(self.shard_counts.items()):
+            by_name[source[1]].extend((source, part) for part in range(count))
+        shards: dict[SourceTable, dict[int, TableId]] = defaultdict(dict)
+        for name, parts in by_name.items():
+            order = _rng(self.seed, "name", name).permutation(len(parts))
+            for (source, part), number in zip(parts, order, strict=True):
+                spelt = self.sources[source]
+                label = spelt if len(parts) == 1 else f"{spelt}_{number + 1}"
+                shards[source][part] = TableId(source[0], label)
+        return {source: tuple(ids[part] for part in range(len(ids))) for source, ids in shards.items()}
+
+    def gold(self, database: str, gold_tables: tuple[str, ...] | list[str]) -> tuple[TableId, ...]:
+        """All shards of the gold source tables (the gold set of a query)."""
+        found: list[TableId] = []
+        for table in gold_tables:
+            source = (database, table.lower())
+            if source not in self.shards:
+                raise GraftError(f"gold table {table!r} is not in database {database!r} of {self.name}")
+            found.extend(self.shards[source])
+        return tuple(found)
+
+    def raw_tables(self) -> Iterator[RawTable | Skip]:
+        """All tables of the pooled lake, database by database."""
+        for path in self.databases:
+            origin = path.relative_to(self.folder).as_posix()
+            for raw in read_sqlite(path, path.stem, origin):
+                if isinstance(raw, Skip):
+                    yield raw
+                elif (path.stem, raw.id.name.lower()) in self.sources:
+                    yield from self._deal(raw)
+
+    def _deal(self, raw: RawTable) -> Iterator[RawTable]:
+        source = (raw.id.source, raw.id.name.lower())
+        ids = self.shards[source]
+        if len(ids) == 1:
+            yield RawTable(ids[0], raw.data, raw.headers, raw.origin, raw.notes)
+            return
+        order = _rng(self.seed, "rows", f"{source[0]}.{source[1]}").permutation(raw.data.num_rows)
+        for part, shard in enumerate(ids):
+            yield RawTable(shard, raw.data.take(order[part :: len(ids)]), raw.headers, raw.origin, raw.notes)
+
+
+def statistics(tables: Iterator[RawTable | Skip] | list[RawTable | Skip]) -> dict[str, int]:
+    """Numbers of tables, columns and rows, as in the paper's Table 1."""
+    counts = {"tables": 0, "columns": 0, "rows": 0}
+    for table in tables:
+        if not isinstance(table, Skip):
+            counts["tables"] += 1
+            counts["columns"] += table.data.num_columns
+            counts["rows"] += table.data.num_rows
+    return counts
+
+
+def _read_json(path: Path) -> dict:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise GraftError(f"{path}: not readable as JSON ({error})") from error
+
+
+def _rng(seed: int, purpose: str, name: str) -> np.random.Generator:
+    """A generator that depends on the name, not on the order in which tables are met."""
+    return np.random.default_rng([seed, xxhash.xxh64_intdigest(f"{purpose}:{name}".encode())])

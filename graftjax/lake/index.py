@@ -1,0 +1,150 @@
+"""The index of a lake: profiles, graph and embedded node texts, and how it is built.
+
+A table's way: raw table → profile → schema group → union cluster → column class → join edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from graftjax.encode.encoder import Encoder
+from graftjax.encode.lexical import TrigramIndex
+from graftjax.encode.space import TextSpace
+from graftjax.encode.text import column_text, key_text, schema_text, table_text, value_text, words
+from graftjax.errors import GraftError
+from graftjax.lake import store
+from graftjax.lake.classes import ValueSets, pool_classes
+from graftjax.lake.graph import LakeGraph
+from graftjax.lake.groups import SchemaGroups, group_by_schema, pooled_sample
+from graftjax.lake.joins import join_edges
+from graftjax.lake.profile import profile_and_rows
+from graftjax.lake.raw import RawTable
+from graftjax.lake.record import HeaderMode, LakeIndex, NodeTexts
+from graftjax.lake.unions import union_clusters
+from graftjax.types import Skip, Table
+
+def build_index(
+    tables: Iterable[RawTable | Skip],
+    folder: Path,
+    encoder: Encoder,
+    *,
+    progress: bool = True,
+    headers: HeaderMode = "keep",
+) -> LakeIndex:
+    """Build (or bring up to date) the index in `folder` and open it.
+
+    Texts that an earlier run encoded, finished or not, are not encoded again. The old index stays
+    usable until the new one is complete.
+    """
+    profiles: list[Table] = []
+    skips: list[Skip] = []
+    notes: list[Skip] = []
+    row_sketches: list[np.ndarray] = []
+    for item in tqdm(tables, desc="read", unit="table", disable=not progress):
+        if isinstance(item, Skip):
+            skips.append(item)
+            continue
+        try:
+            table, rows = profile_and_rows(item)
+        except (ValueError, TypeError, MemoryError, UnicodeError) as error:  # pyarrow's errors are ValueErrors
+            skips.append(Skip(item.origin, f"{item.id}: can't be profiled ({str(error).splitlines()[0][:200]})"))
+            continue
+        profiles.append(table)
+        row_sketches.append(rows)
+        notes.extend(Skip(item.origin, f"{item.id}: {note}") for note in item.notes)
+
+    cache = store.TextCache(folder, encoder.name)
+    keep = headers == "keep"
+    columns = [column for table in profiles for column in table.columns]
+    groups = group_by_schema(profiles, headers=keep)
+    names = [table_text(profiles[t].id.name) for t in groups.first_table]
+    slot_texts = _slot_texts(columns, groups, keep)
+    cache.encode([*names, *slot_texts], encoder, progress="encode groups" if progress else False)
+    unions = union_clusters(profiles, groups, cache.vectors(names, encoder.dim), cache.vectors(slot_texts, encoder.dim))
+
+    n_rows = [profiles[t].n_rows for t in groups.column_table]
+    values = pool_classes(columns, n_rows, unions.column_class, unions.num_classes)
+    texts, nodes = _node_texts(profiles, columns, groups, unions.table_cluster, unions.column_class, unions.num_classes, values, keep)
+    cache.encode(texts, encoder, progress="encode nodes" if progress else False)
+    dense = cache.vectors(texts, encoder.dim)
+    joins = join_edges(
+        values,
+        unions.class_cluster,
+        dense[nodes.header] if len(texts) else np.zeros((0, encoder.dim), np.float32),
+        dense[nodes.context] if len(texts) else np.zeros((0, encoder.dim), np.float32),
+    )
+    graph = LakeGraph(unions, joins, groups.column_table)
+    space = TextSpace(tuple(texts), dense, TrigramIndex.build(texts))
+    index = LakeIndex(
+        tuple(profiles), tuple(skips), tuple(notes), graph, values, space, nodes, tuple(row_sketches), encoder.name, headers, folder
+    )
+    store.save(index, folder)
+    cache.tidy()
+    return index
+
+
+def open_index(folder: Path, encoder_name: str | None = None) -> LakeIndex:
+    """Open a finished index.
+
+    Raises `GraftError` when there is none, when another version of the format wrote it, when a file
+    is damaged, or when `encoder_name` is given and another encoder made it.
+    """
+    index = store.load(folder)
+    if encoder_name is not None and index.encoder_name != encoder_name:
+        raise GraftError(f"{folder}: made with encoder {index.encoder_name}, not {encoder_name}; build it again")
+    return index
+
+
+def _slot_texts(columns: Sequence, groups: SchemaGroups, keep: bool) -> list[str]:
+    """Contextual text of each slot: header and pooled sample."""
+    order = np.argsort(groups.column_slot, kind="stable")
+    bounds = np.searchsorted(groups.column_slot[order], np.arange(groups.num_slots + 1))
+    texts = []
+    for slot in range(groups.num_slots):
+        members = order[bounds[slot] : bounds[slot + 1]]
+        sample = pooled_sample([columns[c].sample for c in members])
+        texts.append(value_text(columns[members[0]].header if keep else "", sample))
+    return texts
+
+
+def _node_texts(
+    tables: Sequence[Table],
+    columns: Sequence,
+    groups: SchemaGroups,
+    table_cluster: np.ndarray,
+    column_class: np.ndarray,
+    num_classes: int,
+    values: ValueSets,
+    keep: bool,
+) -> tuple[list[str], NodeTexts]:
+    """Distinct texts of the graph's nodes; a cluster speaks through its first table, a class through its first column."""
+    texts: dict[str, int] = {}
+    number = lambda text: texts.setdefault(text, len(texts))  # noqa: E731
+    _, first_table = np.unique(table_cluster, return_index=True)
+    starts = np.concatenate([[0], np.cumsum([len(table.columns) for table in tables])])
+    table_nodes = [number(table_text(tables[t].id.name)) for t in first_table]
+    schema_nodes = []
+    for t in first_table:
+        shown = [c.header or c.name for c in tables[t].columns] if keep else [c.kind for c in tables[t].columns]
+        schema_nodes.append(number(schema_text(tables[t].id.name, shown)))
+    order = np.argsort(column_class, kind="stable")
+    bounds = np.searchsorted(column_class[order], np.arange(num_classes + 1))
+    unique = values.uniqueness()
+    context, header, key, value = (np.full(num_classes, -1, np.int32) for _ in range(4))
+    for k in range(num_classes):
+        members = order[bounds[k] : bounds[k + 1]]
+        first = members[0]
+        table = tables[groups.column_table[first]]
+        name = (columns[first].header or columns[first].name) if keep else ""
+        sample = pooled_sample([columns[c].sample for c in members])
+        context[k] = number(column_text(table.id.name, name) if keep else value_text(table_text(table.id.name), sample))
+        header[k] = number(words(name) if keep else value_text("", sample))
+        value[k] = number(value_text(name, sample))
+        if first == starts[groups.column_table[first]] and unique[k] > 0.95:
+            key[k] = number(key_text(table.id.name))
+    as_int = lambda numbers: np.asarray(numbers, np.int32)  # noqa: E731
+    return list(texts), NodeTexts(as_int(table_nodes), as_int(schema_nodes), context, header, key, value)

@@ -1,0 +1,89 @@
+"""The index of a lake as one record: profiles, graph and embedded node texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from graftjax.encode.space import TextSpace
+from graftjax.lake.classes import ValueSets
+from graftjax.lake.graph import LakeGraph
+from graftjax.types import Skip, Table, TableId
+
+HeaderMode = Literal["keep", "drop"]
+"""`drop`: columns are known by their values only (robustness setting of Sec. 5.7)."""
+
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTexts:
+    """Which text of the space stands for which node; −1 where a node has none."""
+
+    table: np.ndarray
+    """int32 [M]: a cluster's name."""
+    schema: np.ndarray
+    """int32 [M]: its name and headers."""
+    context: np.ndarray
+    """int32 [K]: table and header of a class."""
+    header: np.ndarray
+    """int32 [K]."""
+    key: np.ndarray
+    """int32 [K]: second reading of a leading key column."""
+    value: np.ndarray
+    """int32 [K]: value summary."""
+
+
+@dataclass(frozen=True, eq=False)
+class LakeIndex:
+    """A lake, ready to be searched. M clusters, K column classes."""
+
+    tables: tuple[Table, ...]
+    skips: tuple[Skip, ...]
+    """Files, or parts of them, that are not in the lake."""
+    notes: tuple[Skip, ...]
+    """What was bent to read a table."""
+    graph: LakeGraph
+    values: ValueSets
+    space: TextSpace
+    nodes: NodeTexts
+    row_sketches: tuple[np.ndarray, ...]
+    encoder_name: str
+    headers: HeaderMode
+    folder: Path
+
+    @cached_property
+    def numbers(self) -> dict[TableId, int]:
+        """Position of each table."""
+        return {table.id: number for number, table in enumerate(self.tables)}
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of all columns, table by table."""
+        return tuple(column.name for table in self.tables for column in table.columns)
+
+    @cached_property
+    def _value_order(self) -> tuple[np.ndarray, np.ndarray]:
+        order = np.argsort(self.values.hashes, kind="stable")
+        owner = np.repeat(np.arange(len(self.values.limit)), self.values.counts())
+        return self.values.hashes[order], owner[order]
+
+    def classes_with(self, value_hash: int) -> np.ndarray:
+        """Column classes known to hold the value with this hash (see `sketch.hash_value`)."""
+        hashes, owner = self._value_order
+        key = np.uint64(value_hash)
+        return owner[np.searchsorted(hashes, key) : np.searchsorted(hashes, key, side="right")]
+
+    def statistics(self) -> dict[str, int]:
+        """Counts as in the paper's Table 1, and of the graph."""
+        return {
+            "tables": len(self.tables),
+            "columns": len(self.column_names),
+            "rows": sum(table.n_rows for table in self.tables),
+            "clusters": self.graph.unions.num_clusters,
+            "join_edges": len(self.graph.joins.weight),
+            "skipped": len(self.skips),
+        }

@@ -1,0 +1,46 @@
+"""GRAFT behind the retrievers' contract: `graft` stops by itself, `graft-fill` spends the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from graftjax.intent import IntentGraph, Query, extract
+from graftjax.peers.contract import Retrieval, check_budget
+from graftjax.types import Synthesis
+
+
+class SearchEngine(Protocol):
+    """The part of `graftjax.search.engine.Engine` used here."""
+
+    def warm_up(self, budgets: Sequence[int]) -> object: ...
+
+    def search(
+        self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False
+    ) -> Synthesis: ...
+
+
+class Graft:
+    """Beam search under IGMS (Algorithm 3) as a retriever; both variants may share one engine."""
+
+    def __init__(self, engine: SearchEngine, *, fill: bool = False) -> None:
+        self.name = "graft-fill" if fill else "graft"
+        self._engine = engine
+        self._fill = fill
+
+    def warm_up(self, budgets: Sequence[int]) -> None:
+        self._engine.warm_up(budgets)
+
+    def retrieve(self, query: Query, budget: int, seed: int) -> Retrieval:
+        """Tables and operators for the query's intent graph, or for a lexical one when it has none.
+
+        The search draws nothing at random, so the seed plays no part.
+        """
+        check_budget(budget)
+        notes: tuple[str, ...] = ()
+        intent = query.intent
+        if intent is None:
+            extraction = extract(query.question)
+            intent, notes = extraction.intent, extraction.notes
+        synthesis = self._engine.search(query.question, intent, budget=budget, fill=self._fill)
+        return Retrieval(synthesis.tables, synthesis, (*notes, *synthesis.notes))

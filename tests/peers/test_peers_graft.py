@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+from contract_checks import check_retriever
+
+from graftjax.errors import GraftError, UsageError
+from graftjax.intent import EMPTY_INTENT, Query
+from graftjax.peers.contract import Retrieval, check_retrieval
+from graftjax.peers.graft import Graft
+from graftjax.peers.methods import METHODS, PLANNED, check_methods
+from graftjax.types import Synthesis, TableId
+
+
+class FirstTables:
+    """An engine that answers with the first tables of its lake and remembers what it was asked."""
+
+    def __init__(self, tables):
+        self.ids = tuple(table.id for table in tables)
+        self.asked = []
+
+    def warm_up(self, budgets):
+        self.budgets = tuple(budgets)
+
+    def search(self, question, intent, *, budget, fill=False):
+        self.asked.append((question, intent, budget, fill))
+        tables = self.ids[:budget] if intent.trees else ()
+        return Synthesis(tables, (), float(len(tables)), notes=() if tables else ("nothing fits",))
+
+
+@pytest.mark.parametrize("fill", [False, True])
+def test_contract(fill):
+    check_retriever(lambda tables: Graft(FirstTables(tables), fill=fill))
+
+
+def test_recorded_intent_fill_and_notes_are_passed_on():
+    engine = FirstTables([])
+    for graft in (Graft(engine), Graft(engine, fill=True)):
+        answer = graft.retrieve(Query("q", "Who?", intent=EMPTY_INTENT), 4, 0)
+        assert answer.notes == ("nothing fits",)
+        assert answer.synthesis is not None
+    assert engine.asked == [("Who?", EMPTY_INTENT, 4, False), ("Who?", EMPTY_INTENT, 4, True)]
+    assert (Graft(engine).name, Graft(engine, fill=True).name) == ("graft", "graft-fill")
+
+
+def test_methods_are_checked():
+    assert check_methods(["dtr", "graft", "dtr"]) == ("dtr", "graft")
+    with pytest.raises(UsageError, match="unknown method 'dtrr'"):
+        check_methods(["dtrr"])
+    with pytest.raises(UsageError, match="'jar' is not implemented yet"):
+        check_methods(["jar"])
+    with pytest.raises(UsageError, match="at least one"):
+        check_methods([])
+    assert not set(METHODS) & set(PLANNED)
+
+
+def test_answers_that_break_the_contract_are_errors():
+    one, two = TableId("a", "1"), TableId("a", "2")
+    check_retrieval(Retrieval((one, two)), 2)
+    with pytest.raises(GraftError, match="2 tables for a budget of 1"):
+        check_retrieval(Retrieval((one, two)), 1)
+    with pytest.raises(GraftError, match="twice"):
+        check_retrieval(Retrieval((one, one)), 2)
