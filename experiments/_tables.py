@@ -38,7 +38,7 @@ class Args:
     checkpoint: Path | None = None
     """A trained value function."""
     intents: Literal["recorded", "lexical", "endpoint"] = "recorded"
-    """Intent graphs: the query file's (lexical where it has none), by words alone, or from a model endpoint."""
+    """Intent graphs: the query file's (lexical where it has none), by words alone, or from an endpoint."""
     seed: int = 0
     """Seed of the first run."""
     runs: int = 1
@@ -92,12 +92,14 @@ def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
         **dataclasses.asdict(args),
         "command": shlex.join(["python", *sys.argv]),
         "encoder_name": encoder.name,
+        "queries_file": str(dataset.queries),
         "index_folder": str(folder),
         "lake_statistics": counts,
         "intent_sources": prepared.sources,
     }
     place = environment()
     make = retriever_factory(index, encoder, beside(folder, "dtr"))
+    more = {"lake_title": dataset.title, "encoder": encoder.name}
     records = []
     for method in check_methods(args.methods):
         retriever = make(method)
@@ -105,9 +107,9 @@ def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
         for budget in sorted(set(args.L)):
             for seed in range(args.seed, args.seed + args.runs):
                 run = run_method(retriever, cases, budget=budget, seed=seed)
-                more = {"lake_title": dataset.title, "encoder": encoder.name}
-                records.append(run_record(run, lake=dataset.lake, config=config, environment=place, more=more))
-                write_record(args.out, records[-1])
+                record = run_record(run, lake=dataset.lake, config=config, environment=place, more=more)
+                write_record(args.out, record)
+                records.append(record)
     # A lake that the paper has is compared with its own table, whichever script was called.
     paper = dataset.lake if dataset.benchmark else benchmark
     print(retrieval_table(records, title=dataset.title, encoder=encoder.name, paper=paper))

@@ -1,0 +1,1 @@
+"""Numeric kernels of graftjax, shipped as `graftjax.kernels`."""

@@ -28,7 +28,7 @@ _cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 os.environ.setdefault("GRAFTJAX_COMPILE_CACHE", str(Path(_cache) / "graftjax" / "xla"))
 _session_cache = tempfile.TemporaryDirectory(prefix="graftjax-tests-")
 os.environ["XDG_CACHE_HOME"] = _session_cache.name
-for _name in ("GRAFTJAX_DATA", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+for _name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
     os.environ.pop(_name, None)
 
 # Helper modules beside the tests of a part are imported by their plain name.

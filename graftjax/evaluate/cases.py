@@ -53,10 +53,14 @@ def load_cases(dataset: Dataset, tables: Collection[TableId]) -> CaseSet:
     wanted = {table for case in cases for table in case.gold}
     absent = wanted - lake
     if wanted and absent == wanted and lake:
-        raise UsageError(f"{dataset.queries}: none of its gold tables is in the index: is that of another lake?")
+        raise UsageError(
+            f"{dataset.queries}: none of its gold tables is in the index; is it of another lake?"
+        )
     if absent:
         example = ", ".join(str(table) for table in sorted(absent)[:3])
-        warnings.append(f"{len(absent)} of {len(wanted)} gold tables are not in the lake (for example {example})")
+        warnings.append(
+            f"{len(absent)} of {len(wanted)} gold tables are not in the lake (for example {example})"
+        )
     return CaseSet(tuple(cases), tuple(warnings))
 
 
@@ -78,7 +82,8 @@ def _case(
             names = found
         elif found and set(found) != set(names):
             warnings.append(
-                f"{query.id}: gold_tables are {', '.join(sorted(names))}, but the gold SQL reads {', '.join(found)}"
+                f"{query.id}: gold_tables are {', '.join(sorted(names))}, "
+                f"but the gold SQL reads {', '.join(found)}"
             )
     if field is not None:
         gold = field
@@ -90,7 +95,9 @@ def _case(
         except GraftError as error:
             return Case(query, reason=str(error))
     else:
-        gold = tuple(sorted(table for table in lake if table.source == query.db_id and table.name.lower() in names))
+        gold = tuple(
+            sorted(table for table in lake if table.source == query.db_id and table.name.lower() in names)
+        )
         missing = set(names) - {table.name.lower() for table in gold}
         if missing:
             return Case(query, reason=f"no table {', '.join(sorted(missing))} in source {query.db_id!r}")

@@ -15,7 +15,9 @@ from graftjax.errors import GraftError, UsageError
 Args = TypeVar("Args")
 
 
-def parse_arguments(kind: type[Args], argv: Sequence[str] | None = None, *, description: str | None = None) -> Args:
+def parse_arguments(
+    kind: type[Args], argv: Sequence[str] | None = None, *, description: str | None = None
+) -> Args:
     """The arguments as an instance of `kind`; `UsageError` (one line) for what tyro does not accept."""
     captured = io.StringIO()
     try:
@@ -46,7 +48,7 @@ def _first_message(box: str) -> str:
     words: list[str] = []
     for line in box.splitlines():
         text = line.strip("│ ")
-        if text.startswith("───") or text.startswith("╰"):
+        if text.startswith(("───", "╰")):
             break
         if not text.startswith("╭"):
             words.extend(text.split())

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import xxhash
 
@@ -18,16 +18,25 @@ from graftjax.errors import GraftError, UsageError
 from graftjax.lake.benchmark import LAYOUTS, Benchmark
 from graftjax.lake.folder import find_tables
 from graftjax.lake.raw import RawTable
+from graftjax.lake.record import LakeIndex
 from graftjax.types import Skip
-
-if TYPE_CHECKING:
-    from graftjax.lake.index import LakeIndex
 
 BENCHMARKS = tuple(LAYOUTS)
 
 _BIRD_DEV = frozenset(
-    "california_schools card_games codebase_community debit_card_specializing european_football_2 financial "
-    "formula_1 student_club superhero thrombosis_prediction toxicology".split()
+    {
+        "california_schools",
+        "card_games",
+        "codebase_community",
+        "debit_card_specializing",
+        "european_football_2",
+        "financial",
+        "formula_1",
+        "student_club",
+        "superhero",
+        "thrombosis_prediction",
+        "toxicology",
+    }
 )
 """Databases of BIRD's development set; another set of databases is shown as a subset."""
 
@@ -57,7 +66,11 @@ class Dataset:
         if self.benchmark:
             files = [*self.benchmark.databases, self.location / "shards.json"]
         else:
-            files = [Path(base) / name for base, _, names in os.walk(self.location, followlinks=True) for name in names]
+            files = [
+                Path(base) / name
+                for base, _, names in os.walk(self.location, followlinks=True)
+                for name in names
+            ]
         for path in sorted(files):
             try:
                 status = path.stat()

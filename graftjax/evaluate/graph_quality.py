@@ -104,8 +104,8 @@ def _share(index: LakeIndex, x: int, y: int) -> bool:
 def as_text(quality: GraphQuality) -> str:
     """The figures, a line each."""
     return "\n".join(
-        f"{name.replace('_', ' '):20} {value:.3f}" if isinstance(value, float) else f"{name.replace('_', ' '):20} {value}"
+        f"{name.replace('_', ' '):20} {value:.3f}"
+        if isinstance(value, float)
+        else f"{name.replace('_', ' '):20} {value}"
         for name, value in vars(quality).items()
     )
-
-

@@ -52,14 +52,18 @@ def retrieval_table(records: Sequence[Record], *, title: str, encoder: str, pape
             seconds = paper_latency_s(method) if (paper, budget) == ("spider", 10) else None
             cells = [f"{values[name]:.3f}" for name in METRICS]
             mean = f"{f1_of_means(values['recall'], values['precision']):.3f}"
-            rows.append(("paper", method, *cells, mean, "", "" if seconds is None else f"{1000 * seconds:.0f}"))
+            rows.append(
+                ("paper", method, *cells, mean, "", "" if seconds is None else f"{1000 * seconds:.0f}")
+            )
         lines += [f"L={budget}   lake: {title}   encoder: {encoder}", *_align(rows), ""]
     lines.append(
-        "ours: mean over queries [95 % bootstrap interval]; F1 is the mean of the queries' F1. The paper's F1 agrees"
-        " with the harmonic mean of its mean recall and precision: compare that with our column 'F1 of means'."
+        "ours: mean over queries [95 % bootstrap interval]; F1 is the mean of the queries' F1. The paper's F1"
+        " agrees with the harmonic mean of its mean recall and precision: compare it with 'F1 of means'."
     )
-    if by_lake != {paper}:
-        lines.append(f"The paper's rows are for {paper}: another lake, other queries, shown for orientation only.")
+    if by_lake == {paper} and "subset" not in title:
+        lines.append("The paper's rows are for its own sample of queries and shards of the same benchmark.")
+    else:
+        lines.append(f"The paper's rows are for {paper}: other tables and queries, for orientation only.")
     lines += skip_lines(records)
     return "\n".join(lines)
 
@@ -102,4 +106,6 @@ def _our_cells(runs: Sequence[Record]) -> list[str]:
 
 def _align(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]

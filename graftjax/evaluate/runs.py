@@ -58,7 +58,7 @@ class Run:
     skipped: tuple[tuple[str, str], ...]
     """(query id, reason)."""
     recompiles: int
-    """Programs compiled while queries were answered, anywhere in the process; 0 when the warm-up was complete."""
+    """Programs compiled while queries were answered, anywhere in the process; 0 after a complete warm-up."""
 
 
 class _CompileCounter:
@@ -82,7 +82,7 @@ class _CompileCounter:
         finally:
             count[0] = self.total - before
 
-    def _heard(self, event: str, duration: float, **_: Any) -> None:
+    def _heard(self, event: str, duration_secs: float, **_: Any) -> None:
         self.total += event == _COMPILE_EVENT
 
 
@@ -139,6 +139,7 @@ def run_record(
     query `metrics` and `latency_ms` are null."""
     matrix = score_matrix([one.score for one in run.scored])
     latencies = np.array([one.latency_ms for one in run.scored])
+    [len(one.retrieval.tables) for one in run.scored]
     means = mean_scores(matrix) if run.scored else None
     return {
         "lake": lake,
@@ -154,7 +155,9 @@ def run_record(
         if means
         else None,
         "f1_of_means": f1_of_means(means["recall"], means["precision"]) if means else None,
-        "mean_retrieved": float(np.mean([len(one.retrieval.tables) for one in run.scored])) if means else None,
+        "mean_retrieved": float(np.mean([len(one.retrieval.tables) for one in run.scored]))
+        if means
+        else None,
         "latency_ms": {
             "mean": float(latencies.mean()),
             "p50": float(np.quantile(latencies, 0.5)),

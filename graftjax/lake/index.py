@@ -5,7 +5,8 @@ A table's way: raw table → profile → schema group → union cluster → colu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from graftjax.lake.groups import SchemaGroups, group_by_schema, pooled_sample
 from graftjax.lake.joins import join_edges
 from graftjax.lake.profile import profile_and_rows
 from graftjax.lake.raw import RawTable
-from graftjax.lake.record import HeaderMode, LakeIndex, NodeTexts
+from graftjax.lake.record import VARIANTS, HeaderMode, LakeIndex, NodeTexts
 from graftjax.lake.unions import union_clusters
 from graftjax.types import Skip, Table
 
@@ -71,12 +72,7 @@ def build_index(
     texts, nodes = _node_texts(profiles, columns, groups, unions.table_cluster, unions.column_class, unions.num_classes, values, keep)
     cache.encode(texts, encoder, progress="encode nodes" if progress else False)
     dense = cache.vectors(texts, encoder.dim)
-    joins = join_edges(
-        values,
-        unions.class_cluster,
-        dense[nodes.header] if len(texts) else np.zeros((0, encoder.dim), np.float32),
-        dense[nodes.context] if len(texts) else np.zeros((0, encoder.dim), np.float32),
-    )
+    joins = join_edges(values, unions.class_cluster, dense[nodes.header], dense[nodes.context])
     graph = LakeGraph(unions, joins, groups.column_table)
     space = TextSpace(tuple(texts), dense, TrigramIndex.build(texts))
     index = LakeIndex(
@@ -101,11 +97,8 @@ def open_index(folder: Path, encoder_name: str | None = None) -> LakeIndex:
 
 def _slot_texts(columns: Sequence, groups: SchemaGroups, keep: bool) -> list[str]:
     """Contextual text of each slot: header and pooled sample."""
-    order = np.argsort(groups.column_slot, kind="stable")
-    bounds = np.searchsorted(groups.column_slot[order], np.arange(groups.num_slots + 1))
     texts = []
-    for slot in range(groups.num_slots):
-        members = order[bounds[slot] : bounds[slot + 1]]
+    for members in _partition(groups.column_slot, groups.num_slots):
         sample = pooled_sample([columns[c].sample for c in members])
         texts.append(value_text(columns[members[0]].header if keep else "", sample))
     return texts
@@ -121,30 +114,57 @@ def _node_texts(
     values: ValueSets,
     keep: bool,
 ) -> tuple[list[str], NodeTexts]:
-    """Distinct texts of the graph's nodes; a cluster speaks through its first table, a class through its first column."""
+    """Distinct texts of the graph's nodes; a node speaks through the spellings of its members."""
     texts: dict[str, int] = {}
     number = lambda text: texts.setdefault(text, len(texts))  # noqa: E731
-    _, first_table = np.unique(table_cluster, return_index=True)
-    starts = np.concatenate([[0], np.cumsum([len(table.columns) for table in tables])])
-    table_nodes = [number(table_text(tables[t].id.name)) for t in first_table]
-    schema_nodes = []
-    for t in first_table:
-        shown = [c.header or c.name for c in tables[t].columns] if keep else [c.kind for c in tables[t].columns]
-        schema_nodes.append(number(schema_text(tables[t].id.name, shown)))
-    order = np.argsort(column_class, kind="stable")
-    bounds = np.searchsorted(column_class[order], np.arange(num_classes + 1))
+    spelt = lambda table, name: (table_text(table.id.name), words(name))  # noqa: E731
+    table_nodes, schema_nodes = [], []
+    for members in _partition(table_cluster, int(table_cluster.max(initial=-1)) + 1):
+        speakers = _distinct(members, lambda t: (table_text(tables[t].id.name), groups.table_group[t]))
+        table_nodes.append(_filled([number(table_text(tables[t].id.name)) for t in speakers]))
+        shown = [[(c.header or c.name) if keep else c.kind for c in tables[t].columns] for t in speakers]
+        texts_of = zip(speakers, shown, strict=True)
+        schema_nodes.append(_filled([number(schema_text(tables[t].id.name, names)) for t, names in texts_of]))
+    starts = set(np.concatenate([[0], np.cumsum([len(table.columns) for table in tables])]).tolist())
     unique = values.uniqueness()
-    context, header, key, value = (np.full(num_classes, -1, np.int32) for _ in range(4))
-    for k in range(num_classes):
-        members = order[bounds[k] : bounds[k + 1]]
-        first = members[0]
-        table = tables[groups.column_table[first]]
-        name = (columns[first].header or columns[first].name) if keep else ""
+    context, header = [], []
+    key, value = np.full(num_classes, -1, np.int32), np.full(num_classes, -1, np.int32)
+    owner = groups.column_table
+    for k, members in enumerate(_partition(column_class, num_classes)):
+        name_of = lambda c: columns[c].header or columns[c].name  # noqa: E731
+        speakers = _distinct(members, lambda c: spelt(tables[owner[c]], columns[c].header or columns[c].name))
         sample = pooled_sample([columns[c].sample for c in members])
-        context[k] = number(column_text(table.id.name, name) if keep else value_text(table_text(table.id.name), sample))
-        header[k] = number(words(name) if keep else value_text("", sample))
-        value[k] = number(value_text(name, sample))
-        if first == starts[groups.column_table[first]] and unique[k] > 0.95:
-            key[k] = number(key_text(table.id.name))
-    as_int = lambda numbers: np.asarray(numbers, np.int32)  # noqa: E731
-    return list(texts), NodeTexts(as_int(table_nodes), as_int(schema_nodes), context, header, key, value)
+        lead = speakers[0]
+        if keep:
+            context.append(_filled([number(column_text(tables[owner[c]].id.name, name_of(c))) for c in speakers]))
+            header.append(_filled([number(words(name_of(c))) for c in speakers]))
+        else:
+            context.append(_filled([number(value_text(table_text(tables[owner[lead]].id.name), sample))]))
+            header.append(_filled([number(value_text("", sample))]))
+        value[k] = number(value_text(name_of(lead) if keep else "", sample))
+        if int(lead) in starts and unique[k] > 0.95:
+            key[k] = number(key_text(tables[owner[lead]].id.name))
+    stacked = [np.asarray(part, np.int32).reshape(-1, VARIANTS) for part in (table_nodes, schema_nodes, context, header)]
+    return list(texts), NodeTexts(*stacked, key, value)
+
+
+def _partition(owner: np.ndarray, count: int) -> list[np.ndarray]:
+    """Members of each owner, ascending."""
+    order = np.argsort(owner, kind="stable")
+    return np.split(order, np.searchsorted(owner[order], np.arange(1, count))) if count else []
+
+
+def _distinct(members: np.ndarray, spelling: Callable[[int], object]) -> list[int]:
+    """The first member of each of the commonest spellings, at most VARIANTS, in order of appearance."""
+    first: dict[object, int] = {}
+    count: Counter = Counter()
+    for member in members.tolist():
+        name = spelling(member)
+        first.setdefault(name, member)
+        count[name] += 1
+    kept = {name for name, _ in count.most_common(VARIANTS)}
+    return [member for name, member in first.items() if name in kept]
+
+
+def _filled(numbers: list[int]) -> list[int]:
+    return (numbers + numbers[:1] * VARIANTS)[:VARIANTS]

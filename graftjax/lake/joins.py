@@ -46,13 +46,14 @@ NO_EDGES = JoinEdges(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, n
 def join_edges(
     values: ValueSets,
     class_cluster: Int[np.ndarray, " K"],
-    header_vectors: Float[np.ndarray, "K D"],
-    context_vectors: Float[np.ndarray, "K D"],
+    header_vectors: Float[np.ndarray, "K V D"],
+    context_vectors: Float[np.ndarray, "K V D"],
 ) -> JoinEdges:
     """Edges of the lake; a class without values has none.
 
     `header_vectors`: the header alone. `context_vectors`: table and header ("club id" refers to the
-    `id` of "club", so a header is also compared with the other side's context).
+    `id` of "club", so a header is also compared with the other side's context). V readings of each
+    class, the best pair of readings counts; unused ones repeat the first.
     """
     known = values.counts()
     if not known.any():
@@ -74,16 +75,31 @@ def join_edges(
     return JoinEdges(a.astype(np.int32), b.astype(np.int32), weight.astype(np.float32), containment.astype(np.float32))
 
 
-def _wording(header: np.ndarray, context: np.ndarray, a: np.ndarray, b: np.ndarray, block: int = 1 << 16) -> np.ndarray:
-    """Likeness of the two columns' texts in [0, 1]."""
+def _wording(header: np.ndarray, context: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Likeness of the two columns' texts in [0, 1], over the best pair of readings."""
+    result = _likeness(header[:, 0], context[:, 0], header[:, 0], context[:, 0], a, b)
+    changed = (header != header[:, :1]).any(2) | (context != context[:, :1]).any(2)  # [K, V]
+    for v in range(header.shape[1]):
+        for w in range(header.shape[1]):
+            some = np.flatnonzero((changed[a, v] | (v == 0)) & (changed[b, w] | (w == 0))) if v or w else []
+            if len(some):
+                other = _likeness(header[:, v], context[:, v], header[:, w], context[:, w], a[some], b[some])
+                result[some] = np.maximum(result[some], other)
+    return np.clip(result, 0.0, 1.0)
+
+
+def _likeness(
+    header: np.ndarray, context: np.ndarray, header_b: np.ndarray, context_b: np.ndarray,
+    a: np.ndarray, b: np.ndarray, block: int = 1 << 15,
+) -> np.ndarray:  # fmt: skip
     result = np.empty(len(a), np.float32)
     dot = lambda x, y: np.einsum("nd,nd->n", x, y)  # noqa: E731
     for start in range(0, len(a), block):
         i, j = a[start : start + block], b[start : start + block]
-        crossed = np.maximum(dot(header[i], context[j]), dot(context[i], header[j]))
-        name = np.maximum(dot(header[i], header[j]), crossed)
-        result[start : start + block] = 0.6 * name + 0.4 * dot(context[i], context[j])
-    return np.clip(result, 0.0, 1.0)
+        crossed = np.maximum(dot(header[i], context_b[j]), dot(context[i], header_b[j]))
+        name = np.maximum(dot(header[i], header_b[j]), crossed)
+        result[start : start + block] = 0.6 * name + 0.4 * dot(context[i], context_b[j])
+    return result
 
 
 def _candidates(
@@ -92,22 +108,32 @@ def _candidates(
     """Ordered pairs (a, b) of filled classes in different clusters with a key-like b."""
     filled = np.flatnonzero(values.counts() > 0)
     keys = filled[uniqueness[filled] >= 0.05]
+    size, block = len(cluster), 1024
+    left, left_header, left_context = _readings(header, context, filled)
+    right, right_header, right_context = _readings(header, context, keys)
     codes = []
-    size = len(cluster)
-    block = 1024
-    for start in range(0, len(filled), block):
-        i = filled[start : start + block]
-        name = np.maximum(header[i] @ header[keys].T, np.maximum(header[i] @ context[keys].T, context[i] @ header[keys].T))
-        likeness = 0.6 * name + 0.4 * (context[i] @ context[keys].T)
-        likeness[cluster[i][:, None] == cluster[keys][None, :]] = -np.inf
-        keep = min(NEIGHBOURS, len(keys))
+    for start in range(0, len(left), block):
+        i, h, c = (part[start : start + block] for part in (left, left_header, left_context))
+        name = np.maximum(h @ right_header.T, np.maximum(h @ right_context.T, c @ right_header.T))
+        likeness = 0.6 * name + 0.4 * (c @ right_context.T)
+        likeness[cluster[i][:, None] == cluster[right][None, :]] = -np.inf
+        keep = min(NEIGHBOURS, len(right))
         near = np.argpartition(-likeness, keep - 1, axis=1)[:, :keep]
-        codes.append((i[:, None].astype(np.int64) * size + keys[near]).ravel())
+        codes.append((i[:, None].astype(np.int64) * size + right[near]).ravel())
     codes.append(_rare_pairs(values, size))
     pairs = np.unique(np.concatenate(codes))
     a, b = pairs // size, pairs % size
     keep = (cluster[a] != cluster[b]) & (uniqueness[b] >= 0.05)
     return a[keep], b[keep]
+
+
+def _readings(header: np.ndarray, context: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, ...]:
+    """(class, header vector, context vector) of each distinct reading."""
+    h, c = header[classes], context[classes]
+    changed = (h != h[:, :1]).any(2) | (c != c[:, :1]).any(2)
+    changed[:, 0] = True
+    row, variant = np.nonzero(changed)
+    return classes[row], h[row, variant], c[row, variant]
 
 
 def _rare_pairs(values: ValueSets, size: int) -> np.ndarray:

@@ -19,20 +19,24 @@ HeaderMode = Literal["keep", "drop"]
 
 
 
+VARIANTS = 3
+"""Readings of one node: the tables of a cluster may spell its name and its columns differently."""
+
+
 @dataclass(frozen=True, eq=False)
 class NodeTexts:
-    """Which text of the space stands for which node; −1 where a node has none."""
+    """Which texts of the space stand for which node. V = VARIANTS; unused ones repeat the first."""
 
     table: np.ndarray
-    """int32 [M]: a cluster's name."""
+    """int32 [M, V]: a cluster's names."""
     schema: np.ndarray
-    """int32 [M]: its name and headers."""
+    """int32 [M, V]: names with headers."""
     context: np.ndarray
-    """int32 [K]: table and header of a class."""
+    """int32 [K, V]: table and header of a class."""
     header: np.ndarray
-    """int32 [K]."""
+    """int32 [K, V]."""
     key: np.ndarray
-    """int32 [K]: second reading of a leading key column."""
+    """int32 [K]: second reading of a leading key column; −1 for other classes."""
     value: np.ndarray
     """int32 [K]: value summary."""
 

@@ -36,7 +36,7 @@ from graftjax.lake.record import LakeIndex, NodeTexts
 from graftjax.lake.unions import UnionClusters
 from graftjax.types import Column, Skip, Table, TableId
 
-FORMAT = 1
+FORMAT = 2
 _POINTER = "current.json"
 _BATCH = 2048
 

@@ -28,9 +28,9 @@ NEIGHBOURS = 8
 """Nearest groups that are compared column by column."""
 MATCH = 0.62
 """Least mean similarity of matched columns for two groups to be unionable."""
-COLUMN_MATCH = 0.45
+COLUMN_MATCH = 0.4
 """Least similarity of each matched pair: one foreign column is enough to say no."""
-EVIDENT = 0.6
+EVIDENT = 0.4
 """Least share of matched pairs whose likeness the values bear out (common words, or codes of one form)."""
 KEY_REPEAT = 1.3
 """Mean number of tables per key value from which a group is taken to mix several origins."""
@@ -145,7 +145,7 @@ def _match_groups(
         similarity, evident = _column_similarity(profile(a), profile(b))
         rows, cols = linear_sum_assignment(-similarity)
         matched = similarity[rows, cols]
-        total = 0.85 * float(matched.mean()) + 0.15 * float(name_vectors[a] @ name_vectors[b])
+        total = float(matched.mean()) + 0.1 * min(0.0, float(name_vectors[a] @ name_vectors[b]) - 0.3)
         if total < MATCH or matched.min() < COLUMN_MATCH or evident[rows, cols].mean() < EVIDENT:
             continue
         if not _repeats_a_key(profile(a), [profile(b)[j] for j in cols]):

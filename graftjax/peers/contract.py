@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.intent import Query
@@ -23,6 +23,7 @@ class Retrieval:
     """Reasons for a shorter or empty answer, in plain words."""
 
 
+@runtime_checkable
 class Retriever(Protocol):
     """A method over one lake.
 

@@ -1,16 +1,22 @@
 """DTR: dense table retrieval. Each table is one text, the answer the L texts nearest to the question.
 
 Baseline of the paper's Tables 2 and 3, with the encoder that the lake was indexed with instead of a
-retriever trained on table questions. Letters: N tables, D the encoder's dimension.
+retriever trained on table questions. `schema` is the default by mean F1 at L=10 on the 159 tuning questions
+of the Spider lake with the embedded encoder: 0.373 (recall 0.467, Sufficiency 0.220), against 0.350 (0.409,
+0.138) for `rows`; at L=15 0.411 against 0.379, at L=5 0.291 and 0.292. Sample values of a shard tell it apart
+from its siblings, which the gold sets hold together.
+
+Letters: N tables, D the encoder's dimension.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, Protocol, get_args
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 import xxhash
@@ -26,6 +32,7 @@ Variant = Literal["schema", "rows"]
 DEFAULT_VARIANT: Variant = "schema"
 
 
+@runtime_checkable
 class TextEncoder(Protocol):
     """The part of `graftjax.encode.Encoder` that a dense retriever needs."""
 
@@ -35,9 +42,7 @@ class TextEncoder(Protocol):
     @property
     def dim(self) -> int: ...
 
-    def encode(
-        self, texts: Sequence[str], *, progress: bool | str = False
-    ) -> Float[np.ndarray, "N D"]: ...
+    def encode(self, texts: Sequence[str], *, progress: bool | str = False) -> Float[np.ndarray, "N D"]: ...
 
     def warm_up(self) -> int: ...
 
@@ -58,7 +63,8 @@ class Dtr:
     """Dense table retrieval over the tables of one lake.
 
     `variant`: what a table's text holds, its name and headers (`schema`) or also sample values of that very
-    shard (`rows`). `headers`: False for a lake whose headers are unknown. `cache_folder`: where the vectors are kept, keyed by texts and encoder; None keeps none.
+    shard (`rows`). `headers`: False for a lake whose headers are unknown. `cache_folder`: where the vectors
+    are kept, keyed by texts and encoder; None keeps none.
     """
 
     name = "dtr"
@@ -119,10 +125,8 @@ def cached_vectors(
     except (OSError, ValueError, EOFError):
         pass
     vectors = encoder.encode(texts, progress=label)
-    try:
+    with contextlib.suppress(OSError):
         _save(path, vectors)
-    except OSError:
-        pass
     return vectors
 
 

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from graftjax.intent import IntentGraph, Query, extract
 from graftjax.peers.contract import Retrieval, check_budget
 from graftjax.types import Synthesis
 
 
+@runtime_checkable
 class SearchEngine(Protocol):
     """The part of `graftjax.search.engine.Engine` used here."""
 
     def warm_up(self, budgets: Sequence[int]) -> object: ...
 
-    def search(
-        self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False
-    ) -> Synthesis: ...
+    def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis: ...
 
 
 class Graft:
-    """Beam search under IGMS (Algorithm 3) as a retriever; both variants may share one engine."""
+    """Beam search under IGMS (Algorithm 3) as a retriever.
 
-    def __init__(self, engine: SearchEngine, *, fill: bool = False) -> None:
+    Both variants may share one engine, and the budgets that it is warm for in `warmed`.
+    """
+
+    def __init__(self, engine: SearchEngine, *, fill: bool = False, warmed: set[int] | None = None) -> None:
         self.name = "graft-fill" if fill else "graft"
         self._engine = engine
         self._fill = fill
+        self._warmed = set() if warmed is None else warmed
 
     def warm_up(self, budgets: Sequence[int]) -> None:
-        self._engine.warm_up(budgets)
+        cold = [budget for budget in budgets if budget not in self._warmed]
+        if cold:
+            self._engine.warm_up(cold)
+            self._warmed.update(cold)
 
     def retrieve(self, query: Query, budget: int, seed: int) -> Retrieval:
         """Tables and operators for the query's intent graph, or for a lexical one when it has none.

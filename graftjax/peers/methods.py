@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graftjax.errors import UsageError
+from graftjax.lake.record import LakeIndex
 from graftjax.peers.contract import Retriever
 from graftjax.peers.dtr import Dtr
 from graftjax.peers.graft import Graft
-
-if TYPE_CHECKING:
-    from graftjax.lake.index import LakeIndex
 
 METHODS = ("graft", "graft-fill", "dtr")
 """What can be run."""
@@ -37,6 +35,7 @@ def retriever_factory(
 ) -> Callable[[str], Retriever]:
     """A function from a method's name to its retriever over the lake; both graft methods share one engine."""
     engine: Any = None
+    warmed: set[int] = set()
 
     def make(name: str) -> Retriever:
         nonlocal engine
@@ -47,6 +46,6 @@ def retriever_factory(
             from graftjax.search.engine import Engine
 
             engine = Engine(index, encoder)
-        return Graft(engine, fill=name == "graft-fill")
+        return Graft(engine, fill=name == "graft-fill", warmed=warmed)
 
     return make

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,8 +25,8 @@ gold_sets = st.lists(st.sampled_from(IDS), unique=True, min_size=1)
 
 def test_by_hand():
     got = score(IDS[:4], [*IDS[2:4], IDS[7]])  # 2 of 3 gold among 4
-    assert got == Score(pytest.approx(2 / 3), 0.5, pytest.approx(4 / 7), 0.0)
-    assert score(IDS[:4], IDS[1:3]) == Score(1.0, 0.5, pytest.approx(2 / 3), 1.0)
+    assert astuple(got) == pytest.approx((2 / 3, 0.5, 4 / 7, 0.0))
+    assert astuple(score(IDS[:4], IDS[1:3])) == pytest.approx((1.0, 0.5, 2 / 3, 1.0))
 
 
 def test_nothing_retrieved_is_zero():
@@ -72,7 +74,7 @@ def test_a_further_table_never_lowers_recall_or_sufficiency(gold, retrieved):
 
 
 def test_f1_is_the_mean_of_the_queries_f1():
-    matrix = score_matrix([Score(1.0, 1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0, 0.0), Score(1.0, 0.1, 2 / 11, 1.0)])
+    matrix = score_matrix([Score(1.0, 1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0, 0.0), Score(1, 0.1, 2 / 11, 1)])
     means = mean_scores(matrix)
     assert means["f1"] == pytest.approx((1 + 2 / 11) / 3)
     assert f1_of_means(means["recall"], means["precision"]) != pytest.approx(means["f1"])

@@ -26,9 +26,11 @@ QUESTIONS = {
 
 
 def make_table(source: str, name: str, *headers: str) -> Table:
-    """A profile with three sample values a column."""
+    """A profile with two sample values a column."""
     columns = tuple(
-        Column(header, header, "text", 0.0, 3, (f"{header} 1", f"{header} 2", "x"), np.arange(3, dtype=np.uint64))
+        Column(
+            header, header, "text", 0.0, 3, (f"{header} 1", f"{header} 2", "x"), np.arange(3, dtype=np.uint64)
+        )
         for header in headers
     )
     return Table(TableId(source, name), columns, n_rows=3, origin=f"{source}/{name}.csv")

@@ -43,6 +43,7 @@ def test_without_headers_no_header_is_encoded():
         assert encoder.encoded[0].startswith("t: ")
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_unknown_variant_and_budget_are_usage_errors():
     with pytest.raises(UsageError, match="variant 'cells'"):
         Dtr([], WordEncoder(), variant="cells")  # pyright: ignore

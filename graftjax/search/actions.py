@@ -1,0 +1,128 @@
+"""Stage 2: which actions are admissible, and what each would gain exactly.
+
+An action is admissible when it supports an atom that nothing supports yet (a witness for a tree
+without one, with its bridge when the path needs one; a fragment with an attribute that the witness
+lacks), or when it completes by union a cluster that the synthesis already uses. Once none is left,
+`fill` admits second witnesses, weaker ones and near copies.
+Letters: A actions, L budget, R rows, T trees, J joins, C clusters, a atoms.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float, Int
+
+from graftjax.kernels.logdet import block_gain, cholesky, lower_inverse, whiten
+from graftjax.search.region import Problem
+from graftjax.search.state import EMPTY, State, cross_covariance, unit_similarity
+
+NEVER = -1e30
+
+
+class Dials(NamedTuple):
+    """Numbers that steer the search, traced so that changing them compiles nothing."""
+
+    noise: Float[Array, ""]
+    endpoint_power: Float[Array, ""]
+    supported: Float[Array, ""]
+    least_gain: Float[Array, ""]
+
+
+class Choice(NamedTuple):
+    """Candidates of one synthesis: A new clusters, then L completions (by the cluster's first table)."""
+
+    gain: Float[Array, " A_L"]
+    """log det gain; NEVER where the action is not possible."""
+    regular: Bool[Array, " A_L"]
+    operator_row: Float[Array, "A a"]
+    scale: Float[Array, "A a"]
+    """Per atom factor on the action's rows."""
+    bridge: Int[Array, " A"]
+    """Cluster to take first; EMPTY for none."""
+
+
+def whiten_actions(problem: Problem, dials: Dials) -> Float[Array, "A R a"]:
+    """Rows of each action, whitened among themselves; valid for any synthesis without the cluster."""
+    rows = problem.rows.shape[1]
+
+    def one(block: Array, width: Array) -> Array:
+        noise = unit_similarity(width, rows) + dials.noise * jnp.eye(rows)
+        return lower_inverse(cholesky(noise)) @ block
+
+    return jax.vmap(one)(problem.rows, problem.widths[problem.cluster])
+
+
+def operator_rows(problem: Problem, state: State, dials: Dials) -> tuple[Array, Array]:
+    """(operator row [A, a], bridge [A]) of each action: the join atoms that its best path realises."""
+    atom, left, right = problem.joins[:, 0], problem.joins[:, 1], problem.joins[:, 2]
+    used = (atom >= 0)[None, :]
+    left, right = jnp.maximum(left, 0), jnp.maximum(right, 0)
+    witness_left, witness_right = problem.witnesses[:, left], problem.witnesses[:, right]  # [A, J]
+    own = problem.cluster[:, None]
+    far_left, far_right = state.tree_cluster[left][None, :], state.tree_cluster[right][None, :]
+    end_left = jnp.where(witness_left, own, far_left)
+    end_right = jnp.where(witness_right, own, far_right)
+    touches = used & (witness_left | witness_right) & (end_left != EMPTY) & (end_right != EMPTY)
+    x, y = jnp.maximum(end_left, 0), jnp.maximum(end_right, 0)
+    ends = (problem.entity[left[None, :], x] * problem.entity[right[None, :], y]) ** dials.endpoint_power
+    via = problem.bridge[x, y]
+    at_hand = (via == EMPTY) | (state.taken[jnp.maximum(via, 0)] > 0)
+    value = jnp.where(touches, problem.path[x, y] * ends, 0.0)
+    best = jnp.argmax(value, axis=1)
+    chosen = jnp.take_along_axis(jnp.where(at_hand, EMPTY, via), best[:, None], axis=1)[:, 0]
+    chosen = jnp.where(value.max(1) > 0, chosen, EMPTY)
+    reachable = at_hand | (via == chosen[:, None])
+    value = jnp.where(reachable, value, jnp.where(touches, problem.direct[x, y] * ends, 0.0))
+    row = jnp.zeros((value.shape[0], problem.atom_mask.shape[0]))
+    row = row.at[:, jnp.maximum(atom, 0)].max(jnp.where(used, value, 0.0))
+    return row, chosen
+
+
+def fragment_scale(problem: Problem, state: State, dials: Dials) -> tuple[Array, Array]:
+    """(scale [A, a], possible [A]): fragments count for unsupported atoms only, along the join to the witness."""
+    is_fragment = problem.fragment >= 0
+    witness = state.tree_cluster[jnp.maximum(problem.fragment, 0)]
+    omega = problem.direct[problem.cluster, jnp.maximum(witness, 0)]
+    possible = ~is_fragment | ((witness != EMPTY) & (witness != problem.cluster) & (omega > 0))
+    entity = problem.entity[jnp.maximum(problem.fragment, 0), jnp.maximum(witness, 0)]
+    along = jnp.sqrt(omega)[:, None] * jnp.where(problem.edge_mask[None, :], entity[:, None], 1.0)
+    open_atoms = (state.support < dials.supported)[None, :]
+    return jnp.where(is_fragment[:, None], jnp.where(open_atoms, along, 0.0), 1.0), possible
+
+
+def choices(problem: Problem, white: Float[Array, "A R a"], state: State, dials: Dials, budget: int) -> Choice:
+    """Exact gains of all candidates of one synthesis."""
+    row, bridge = operator_rows(problem, state, dials)
+    scale, possible = fragment_scale(problem, state, dials)
+    operator_white = row / jnp.sqrt(1.0 + dials.noise)
+    rows = (white * scale[:, None, :]).at[:, -1, :].set(operator_white)
+    gain_new = jax.vmap(block_gain, in_axes=(0, None))(rows, state.j_inverse)
+    cost = 1 + (bridge != EMPTY)
+    bridge_ok = (bridge == EMPTY) | (bridge != problem.cluster)
+    fits = state.num_tables + cost <= budget
+    valid_new = problem.action_valid & possible & bridge_ok & fits & (state.taken[problem.cluster] == 0)
+    assigned = (problem.witnesses & (state.tree_cluster != EMPTY)[None, :]).any(1)
+    single = problem.witnesses.sum(1) <= 1
+    regular_new = valid_new & ~assigned & (gain_new >= dials.least_gain)
+
+    gain_more = jax.vmap(lambda at: _completion_gain(problem, state, at, dials))(jnp.arange(budget))
+    cluster = jnp.maximum(state.table_cluster, 0)
+    first = (state.table_cluster != EMPTY) & (state.table_shard == 0)
+    valid_more = first & (state.taken[cluster] < problem.shards[cluster]) & (state.num_tables < budget)
+    regular_more = valid_more & (state.taken[cluster] < problem.fresh[cluster])
+
+    gain = jnp.concatenate([jnp.where(valid_new & (single | ~assigned), gain_new, NEVER), jnp.where(valid_more, gain_more, NEVER)])
+    return Choice(gain, jnp.concatenate([regular_new, regular_more]), row, scale, bridge)
+
+
+def _completion_gain(problem: Problem, state: State, at: Array, dials: Dials) -> Array:
+    """Gain of one more table of the cluster that came first at position `at`."""
+    cluster = jnp.maximum(state.table_cluster[at], 0)
+    shard = jnp.minimum(state.taken[cluster], problem.correlation.shape[1] - 1)
+    width, rows = problem.widths[cluster], state.blocks.shape[1]
+    cross = cross_covariance(state, cluster, shard, width, problem.correlation)
+    own = unit_similarity(width, rows) + dials.noise * jnp.eye(rows)
+    return block_gain(whiten(state.blocks[at], own, cross, state.l_inverse, state.white).rows, state.j_inverse)

@@ -1,0 +1,150 @@
+"""The beam search of Algorithm 3 as one compiled program: no host round-trip per depth.
+
+Letters: B beams, L budget, A actions, N = A + L candidates per beam.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from graftjax.search.actions import NEVER, Choice, Dials, choices, whiten_actions
+from graftjax.search.region import NUM_CLUSTERS, Problem
+from graftjax.search.settings import MAX_TREES, ROWS
+from graftjax.search.state import EMPTY, State, append, empty_state
+
+
+class Outcome(NamedTuple):
+    """The best synthesis, in the order of retrieval."""
+
+    num_tables: Int[Array, ""]
+    logdet: Array
+    tree_cluster: Int[Array, " T"]
+    table_cluster: Int[Array, " L"]
+    table_shard: Int[Array, " L"]
+    table_action: Int[Array, " L"]
+    blocks: Array
+    """float32 [L, R, a]."""
+    table_width: Array
+
+
+def cluster_hashes() -> Array:
+    """A fixed random number per cluster position; sums of them tell table sets apart."""
+    return jax.random.bits(jax.random.key(7), (NUM_CLUSTERS,), jnp.uint32)
+
+
+@partial(jax.jit, static_argnames=("budget", "beam"))
+def search(problem: Problem, dials: Dials, fill: Bool[Array, ""], *, budget: int, beam: int) -> Outcome:
+    """Best synthesis of at most L tables; with `fill` it goes on until L tables are taken."""
+    width = problem.atom_mask.shape[0]
+    white = whiten_actions(problem, dials)
+    start = empty_state(budget, ROWS, width, MAX_TREES, NUM_CLUSTERS)
+    states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (beam, *leaf.shape)), start)
+    states = states._replace(live=jnp.arange(beam) == 0)
+    no = jnp.asarray(False)
+    states = _run(problem, white, states, dials, no, budget)
+    best = jax.tree.map(lambda leaf: leaf[_best(states)], states)
+    single = jax.tree.map(lambda leaf: leaf[None], best)
+    filled = jax.lax.cond(
+        fill, lambda s: _run(problem, white, s, dials, jnp.asarray(True), budget), lambda s: s, single
+    )
+    final = jax.tree.map(lambda leaf: leaf[0], filled)
+    return Outcome(
+        final.num_tables, final.logdet, final.tree_cluster, final.table_cluster, final.table_shard,
+        final.table_action, final.blocks, final.table_width,
+    )  # fmt: skip
+
+
+def _best(states: State) -> Array:
+    return jnp.argmax(jnp.where(states.live & jnp.isfinite(states.logdet), states.logdet, NEVER))
+
+
+def _run(problem: Problem, white: Array, states: State, dials: Dials, fill: Array, budget: int) -> State:
+    """Take steps until no synthesis can be extended, at most L of them."""
+
+    def unfinished(carry: tuple[State, Array, Array]) -> Array:
+        _, moved, step = carry
+        return moved & (step < budget)
+
+    def step(carry: tuple[State, Array, Array]) -> tuple[State, Array, Array]:
+        states, _, count = carry
+        states, moved = _step(problem, white, states, dials, fill, budget)
+        return states, moved, count + 1
+
+    return jax.lax.while_loop(unfinished, step, (states, jnp.asarray(True), jnp.asarray(0)))[0]
+
+
+def _step(
+    problem: Problem, white: Array, states: State, dials: Dials, fill: Array, budget: int
+) -> tuple[State, Array]:
+    beam = states.live.shape[0]
+    options: Choice = jax.vmap(lambda s: choices(problem, white, s, dials, budget))(states)
+    num_actions = problem.cluster.shape[0]
+    possible = options.gain > 0.5 * NEVER
+    regular = options.regular & possible
+    any_regular = regular.any(1, keepdims=True)
+    open_ = jnp.where(any_regular, regular, possible & fill) & states.live[:, None]
+    # Of the completions only the best one per synthesis: their order makes no difference in the end.
+    more = jnp.where(open_[:, num_actions:], options.gain[:, num_actions:], NEVER)
+    best_more = jnp.arange(more.shape[1])[None, :] == jnp.argmax(more, axis=1)[:, None]
+    open_ = jnp.concatenate([open_[:, :num_actions], open_[:, num_actions:] & best_more], axis=1)
+    score = jnp.where(open_ & jnp.isfinite(options.gain), states.logdet[:, None] + options.gain, NEVER)
+    stay = jnp.where(states.live & ~open_.any(1), states.logdet, NEVER)
+    signature = _signatures(problem, states, options)
+    flat = jnp.concatenate([score, stay[:, None]], axis=1).reshape(-1)
+    pool = min(4 * beam, flat.shape[0])
+    top, picked = jax.lax.top_k(flat, pool)
+    signs = signature.reshape(-1)[picked]
+    earlier = jnp.tril(signs[:, None] == signs[None, :], -1) & (top > 0.5 * NEVER)[None, :]
+    top = jnp.where(earlier.any(1), NEVER, top)  # one slot per set of tables
+    top, order = jax.lax.top_k(top, beam)
+    picked = picked[order]
+    parent, candidate = picked // (score.shape[1] + 1), picked % (score.shape[1] + 1)
+    chosen = jax.tree.map(lambda leaf: leaf[parent], states)
+    rows, scales, bridges = options.operator_row[parent], options.scale[parent], options.bridge[parent]
+    live = top > 0.5 * NEVER
+    extends = live & (candidate < score.shape[1])
+    grow = jax.vmap(lambda s, c, r, k, b: _extend(problem, s, c, r, k, b, dials))
+    grown = grow(chosen, jnp.minimum(candidate, score.shape[1] - 1), rows, scales, bridges)
+    keep = lambda new, old: jnp.where(extends.reshape(-1, *[1] * (new.ndim - 1)), new, old)  # noqa: E731
+    result = jax.tree.map(keep, grown, chosen)._replace(live=live)
+    return result, extends.any()
+
+
+def _signatures(problem: Problem, states: State, options: Choice) -> Array:
+    """uint32 [B, N + 1]: signature of the table set after each candidate, and of staying."""
+    hashes = cluster_hashes()
+    bridge = jnp.where(options.bridge != EMPTY, hashes[jnp.maximum(options.bridge, 0)], 0).astype(jnp.uint32)
+    new = states.signature[:, None] + hashes[problem.cluster][None, :] + bridge
+    more = states.signature[:, None] + hashes[jnp.maximum(states.table_cluster, 0)]
+    return jnp.concatenate([new, more, states.signature[:, None]], axis=1)
+
+
+def _extend(
+    problem: Problem, state: State, candidate: Array, rows: Array, scales: Array, bridges: Array, dials: Dials
+) -> State:
+    """Φ ⊕ a for one synthesis and one candidate."""
+    num_actions = problem.cluster.shape[0]
+    is_new = candidate < num_actions
+    action = jnp.minimum(candidate, num_actions - 1)
+    at = jnp.clip(candidate - num_actions, 0, state.blocks.shape[0] - 1)
+    hashes = cluster_hashes()
+    bridge = jnp.where(is_new, bridges[action], EMPTY)
+    has_bridge = bridge != EMPTY
+    operator_block = jnp.zeros_like(state.blocks[0]).at[-1].set(rows[action])
+    put = partial(append, correlation=problem.correlation, hashes=hashes, noise=dials.noise)
+    middle = jnp.maximum(bridge, 0)
+    bridged = put(state, operator_block, middle, jnp.asarray(EMPTY), problem.widths[middle])
+    state = jax.tree.map(lambda new, old: jnp.where(has_bridge, new, old), bridged, state)
+    block = problem.rows[action] * scales[action][None, :]
+    block = block.at[-1].set(jnp.where(has_bridge, 0.0, rows[action]))
+    block = jnp.where(is_new, block, state.blocks[at])
+    cluster = jnp.where(is_new, problem.cluster[action], jnp.maximum(state.table_cluster[at], 0))
+    label = jnp.where(is_new, action, EMPTY)
+    state = put(state, block, cluster, label, problem.widths[cluster])
+    claims = problem.witnesses[action] & is_new & (state.tree_cluster == EMPTY)
+    return state._replace(tree_cluster=jnp.where(claims, cluster, state.tree_cluster))

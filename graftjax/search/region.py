@@ -1,0 +1,222 @@
+"""Stage 1: anchors per atom, the region around them, and every action that may be taken there.
+
+The region of a query is the anchors' clusters, the bridges on join paths between them, and the
+clusters that complete an attribute one join away. It is capped by rank (best witnesses per tree), so
+that a hub never makes it the whole lake. All arrays are padded to fixed shapes.
+Letters: T trees, J joins, C clusters, A actions, R rows per table, S tables per cluster, a atoms.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from graftjax.igms.evidence import QueryEvidence
+from graftjax.search.paths import NO_BRIDGE, JoinPaths, join_paths
+from graftjax.search.settings import MAX_JOINS, MAX_TREES, ROWS, Settings
+from graftjax.search.shards import ShardOrder
+
+NUM_CLUSTERS, NUM_WITNESSES, NUM_PAIRS, NUM_FRAGMENTS = 192, 96, 32, 32
+NUM_ACTIONS = NUM_WITNESSES + NUM_PAIRS + NUM_FRAGMENTS
+ATOM_BUCKETS = (16, 32, 64)
+
+
+class Problem(NamedTuple):
+    """One query as fixed-shape arrays; unused entries are zero, invalid or False."""
+
+    rows: np.ndarray
+    """float32 [A, R, a]: the units of each action, operator row (the last) empty."""
+    widths: np.ndarray
+    """float32 [C]: columns of each cluster, for the Jaccard of table and column."""
+    cluster: np.ndarray
+    """int32 [A]."""
+    witnesses: np.ndarray
+    """bool [A, T]: trees that the action's cluster becomes the witness of."""
+    fragment: np.ndarray
+    """int32 [A]: tree whose unsupported attributes the action completes; −1 for none."""
+    action_valid: np.ndarray
+    """bool [A]."""
+    shards: np.ndarray
+    """int32 [C]: tables of each cluster, at most S."""
+    correlation: np.ndarray
+    """float32 [C, S, S]: Jaccard of the same column in two tables of a cluster."""
+    fresh: np.ndarray
+    """int32 [C]: tables of each cluster that are not near copies of earlier ones."""
+    entity: np.ndarray
+    """float32 [T, C]: ψ(entity, cluster)."""
+    direct: np.ndarray
+    """float32 [C, C]: ω of the direct join."""
+    path: np.ndarray
+    """float32 [C, C]: ψ_path's geometric mean along the best join path."""
+    bridge: np.ndarray
+    """int32 [C, C]: cluster in between (position in C); −1 for none."""
+    joins: np.ndarray
+    """int32 [J, 3]: atom and the two trees; atom −1 for none."""
+    edge_mask: np.ndarray
+    """bool [a]: atoms that are entity→attribute edges."""
+    atom_mask: np.ndarray
+    """bool [a]."""
+
+
+class Region(NamedTuple):
+    """A problem with the way back to the lake."""
+
+    problem: Problem
+    clusters: np.ndarray
+    """int64 [C]: lake number of each cluster, −1 beyond the region."""
+    images: tuple[tuple[int, ...], ...]
+    """Per action the column class of each column row."""
+
+
+def bucket(size: int, buckets: tuple[int, ...]) -> int:
+    """Smallest bucket that holds `size` (the largest one if none does)."""
+    return next((b for b in buckets if b >= size), buckets[-1])
+
+
+def build_region(evidence: QueryEvidence, shards: ShardOrder, settings: Settings, budget: int) -> Region:
+    """Arrays of a query for a budget of L tables (S = L)."""
+    width = bucket(evidence.atoms.num_atoms, ATOM_BUCKETS)
+    num_trees = min(len(evidence.atoms.tree_entity), MAX_TREES)
+    gain = np.where(_anchored(evidence, settings.anchors_per_atom)[None, :], evidence.tree_gain, -1.0)
+    per_tree = min(settings.witnesses_per_tree, NUM_WITNESSES // max(num_trees, 1))
+    actions: list[tuple[int, tuple[int, ...], int]] = []  # cluster, trees, fragment's tree
+    for tree in range(num_trees):
+        actions += [(int(c), (tree,), -1) for c in _top(gain[tree], per_tree)]
+    pairs = []
+    for left, right in combinations(range(num_trees), 2):
+        both = gain[left] + gain[right]
+        both[(gain[left] <= 0) | (gain[right] <= 0)] = -1.0
+        pairs += [(float(both[c]), int(c), (left, right)) for c in _top(both, 8)]
+    pairs.sort(key=lambda item: (-item[0], item[1]))
+    actions += [(cluster, trees, -1) for _, cluster, trees in pairs[:NUM_PAIRS]]
+    witnesses = list(dict.fromkeys(cluster for cluster, _, _ in actions))
+    actions += _fragments(evidence, witnesses, num_trees)
+
+    clusters = list(dict.fromkeys(cluster for cluster, _, _ in actions))[: NUM_CLUSTERS // 2]
+    known = set(clusters)
+    actions = [action for action in actions if action[0] in known]
+    paths = join_paths(evidence.graph, np.asarray(clusters, np.int64), settings.score.hop_discount)
+    bridges = np.unique(paths.bridge[paths.bridge >= 0])
+    lightest = [int(b) for b in bridges if int(b) not in known]
+    strength = {b: float(paths.weight[paths.bridge == b].max()) for b in lightest}
+    lightest.sort(key=lambda b: (-strength[b], b))
+    clusters += lightest[: NUM_CLUSTERS - len(clusters)]
+    return _pad(evidence, shards, settings, budget, width, num_trees, actions, clusters, paths)
+
+
+def _anchored(evidence: QueryEvidence, count: int) -> np.ndarray:
+    """bool [M]: clusters of the `count` nearest nodes of some atom."""
+    cluster_of = evidence.graph.unions.class_cluster
+    found = np.zeros(evidence.graph.unions.num_clusters, bool)
+    for row in evidence.support.entity:
+        found[_top(row, count)] = True
+    for node, row in enumerate(evidence.support.column):
+        if evidence.atoms.node_kind[node] != 0:
+            found[cluster_of[_top(row, count)]] = True
+    return found
+
+
+def _top(scores: np.ndarray, count: int) -> np.ndarray:
+    """Positions of the best positive scores, best first, ties by position."""
+    if count < len(scores):
+        kept = np.sort(np.argpartition(-scores, count)[:count])
+    else:
+        kept = np.arange(len(scores))
+    kept = kept[np.argsort(-scores[kept], kind="stable")]
+    return kept[scores[kept] > 0]
+
+
+def _fragments(evidence: QueryEvidence, witnesses: list[int], num_trees: int) -> list[tuple[int, tuple[int, ...], int]]:
+    """Clusters one join away from a witness that hold an attribute or a value of a tree well."""
+    graph, settings = evidence.graph, evidence.settings
+    near = sorted({b for cluster in witnesses for b in graph.cluster_joins[cluster]})
+    found = []
+    for cluster in near:
+        classes = graph.classes[cluster]
+        if not len(classes):
+            continue
+        for tree in range(num_trees):
+            total = 0.0
+            for attribute in evidence.attributes[tree]:
+                best = float(evidence.strength(int(attribute), np.ones(len(classes)), classes).max())
+                total += best if best > 2 * settings.supported**2 else 0.0
+            if total > 0:
+                found.append((total, cluster, tree))
+    found.sort(key=lambda item: (-item[0], item[1], item[2]))
+    return [(cluster, (), tree) for _, cluster, tree in found[:NUM_FRAGMENTS]]
+
+
+def _pad(
+    evidence: QueryEvidence,
+    shards: ShardOrder,
+    settings: Settings,
+    budget: int,
+    width: int,
+    num_trees: int,
+    actions: list[tuple[int, tuple[int, ...], int]],
+    clusters: list[int],
+    paths: JoinPaths,
+) -> Region:
+    score, graph = settings.score, evidence.graph
+    position = {cluster: i for i, cluster in enumerate(clusters)}
+    problem = empty_problem(width, budget)
+    images: list[tuple[int, ...]] = []
+    for i, (cluster, trees, tree) in enumerate(actions):
+        fragment = tree >= 0
+        block, image = evidence.block((tree,) if fragment else trees, cluster, ROWS - 1, width, fragment=fragment)
+        problem.rows[i, : ROWS - 1] = block
+        problem.cluster[i], problem.fragment[i], problem.action_valid[i] = position[cluster], tree, True
+        problem.witnesses[i, list(trees)] = True
+        images.append(tuple(image))
+    for i, cluster in enumerate(clusters):
+        overlap = shards.overlap[cluster][:budget, :budget]
+        size = len(overlap)
+        problem.widths[i] = max(1, len(graph.classes[cluster]))
+        problem.shards[i] = min(len(shards.tables[cluster]), budget)
+        block = score.shard_correlation + (1 - score.shard_correlation) * overlap
+        problem.correlation[i, :size, :size] = block
+        earlier = np.tril(overlap, -1).max(1, initial=0.0)
+        problem.fresh[i] = problem.shards[i] - int((earlier > 1 - settings.least_novelty).sum())
+        problem.entity[:num_trees, i] = evidence.support.entity[:num_trees, cluster]
+    count = len(paths.direct)
+    problem.direct[:count, :count] = paths.direct
+    problem.path[:count, :count] = paths.weight
+    for i, j in zip(*np.nonzero(paths.bridge != NO_BRIDGE), strict=True):
+        middle = position.get(int(paths.bridge[i, j]), -1)
+        problem.bridge[i, j] = middle
+        if middle < 0:  # the cap left the bridge out: only the direct join remains
+            problem.path[i, j] = problem.direct[i, j]
+    for i, (atom, left, right) in enumerate(evidence.joins[:MAX_JOINS]):
+        if left < num_trees and right < num_trees:
+            problem.joins[i] = atom, left, right
+    problem.atom_mask[: evidence.atoms.num_atoms] = True
+    for node, atom in evidence.edge_to.items():
+        problem.edge_mask[atom] = evidence.atoms.node_kind[node] == 1
+    padded = np.full(NUM_CLUSTERS, -1, np.int64)
+    padded[: len(clusters)] = clusters
+    return Region(problem, padded, tuple(images))
+
+
+def empty_problem(width: int, budget: int) -> Problem:
+    """A problem without clusters or actions, of the right shapes."""
+    square = (NUM_CLUSTERS, NUM_CLUSTERS)
+    return Problem(
+        rows=np.zeros((NUM_ACTIONS, ROWS, width), np.float32),
+        widths=np.ones(NUM_CLUSTERS, np.float32),
+        cluster=np.zeros(NUM_ACTIONS, np.int32),
+        witnesses=np.zeros((NUM_ACTIONS, MAX_TREES), bool),
+        fragment=np.full(NUM_ACTIONS, -1, np.int32),
+        action_valid=np.zeros(NUM_ACTIONS, bool),
+        shards=np.zeros(NUM_CLUSTERS, np.int32),
+        correlation=np.tile(np.eye(budget, dtype=np.float32), (NUM_CLUSTERS, 1, 1)),
+        fresh=np.zeros(NUM_CLUSTERS, np.int32),
+        entity=np.zeros((MAX_TREES, NUM_CLUSTERS), np.float32),
+        direct=np.zeros(square, np.float32),
+        path=np.zeros(square, np.float32),
+        bridge=np.full(square, -1, np.int32),
+        joins=np.full((MAX_JOINS, 3), -1, np.int32),
+        edge_mask=np.zeros(width, bool),
+        atom_mask=np.zeros(width, bool),
+    )

@@ -1,0 +1,31 @@
+"""Parameters of the search, with the values chosen on tuning questions (`experiments/tune.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graftjax.igms.settings import ScoreSettings
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides an answer, apart from lake, intent and budget L."""
+
+    score: ScoreSettings = field(default_factory=ScoreSettings)
+    anchors_per_atom: int = 32
+    """K: nearest nodes per atom whose tables seed the region."""
+    witnesses_per_tree: int = 16
+    """Candidate clusters per intent tree inside the region."""
+    beam: int = 16
+    """B: syntheses kept per step."""
+    least_gain: float = 0.6
+    """Gain in log det J below which a new cluster is not worth a table (method `graft`)."""
+    least_novelty: float = 0.5
+    """Share of rows that a further shard must not have in common with those already taken."""
+
+
+MAX_TREES = 8
+MAX_JOINS = 8
+ROWS = 8
+"""Evidence units per table: the table, up to six columns, one operator."""
+COLUMN_ROWS = ROWS - 2

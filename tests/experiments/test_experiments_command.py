@@ -1,0 +1,68 @@
+"""The experiments as a user calls them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import graftjax
+from graftjax.errors import GraftError, UsageError
+from graftjax.evaluate.command import run_command
+
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+
+
+def call(script, *arguments, cwd):
+    # The same graftjax as this process has, installed or not.
+    environment = {**os.environ, "PYTHONPATH": str(Path(graftjax.__file__).resolve().parents[1])}
+    command = [sys.executable, str(EXPERIMENTS / script), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--nonsense", "1"], "--nonsense"),
+        (["--lake", "spyder"], "spyder"),
+        (["--queries", "missing.jsonl"], "missing.jsonl: no such file"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(arguments, message, tmp_path):
+    done = call("spider.py", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
+    assert not done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_lists_the_published_flags(tmp_path):
+    done = call("bird.py", "--help", cwd=tmp_path)
+    assert done.returncode == 0
+    for flag in (
+        "--L", "--methods", "--lake", "--data-dir", "--queries", "--checkpoint", "--seed", "--runs", "--out",
+        "--intents", "--index",
+    ):  # fmt: skip
+        assert f"{flag} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(UsageError("a\nb"), 2), (GraftError("a\nb"), 1), (KeyboardInterrupt(), 130)],
+)
+def test_known_errors_are_one_line(error, code, capsys):
+    def main():
+        raise error
+
+    assert run_command(main) == code
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_other_errors_keep_their_traceback():
+    with pytest.raises(ZeroDivisionError):
+        run_command(lambda: 1 // 0)
+    assert run_command(lambda: None) == 0
