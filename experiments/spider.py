@@ -10,7 +10,7 @@ Without the data set (see --data-dir) it runs on the bundled demo lake and says 
 
 from _tables import Args, run_tables
 
-from graftjax.evaluate.command import parse_arguments, run_command
+from graftjax.console import parse_arguments, run_console
 
 
 def main() -> int:
@@ -18,4 +18,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(run_command(main))
+    run_console(main, "spider.py")

@@ -11,21 +11,26 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _SEPARATORS = re.compile(r"[\s_\-./\\:;,|#()\[\]{}\"'`]+")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9]{2,})")
-_SHARD_NUMBER = re.compile(r"(?<=[A-Za-z])[\s_\-.]*(?:part|shard|split)?[\s_\-.]*\d{1,5}$", re.IGNORECASE)
+# The second form ends an acronym before the next word (`GPSUnit`), unless what follows is its plural (`StuIDs`).
+_CAMEL = re.compile(
+    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|(?<=[A-Za-z])(?=[0-9]{2,})"
+)
+_SHARD_NUMBER = re.compile(r"(?<=[^\W\d_])[\s_\-.]*(?:part|shard|split)?[\s_\-.]*\d{1,5}$", re.IGNORECASE)
 _PLURAL_ES = re.compile(r"(ss|sh|ch|x|z)es$")
-_NOT_PLURAL = re.compile(r"(ss|us|is)$")
+_NOT_PLURAL = re.compile(r"(ss|us|is)$|^(series|species|news)$")
+_SHORT_PLURALS = frozenset({"ids", "nos", "cds", "tvs"})
+"""Most words of three letters that end in s are no plurals (gas, bus, gps)."""
 _MAX_VALUE, _MAX_VALUES = 40, 10
 
 
 @lru_cache(maxsize=1 << 16)
 def _singular(word: str) -> str:
     """A regular English plural without its ending; other words unchanged."""
-    if len(word) > 4 and word.endswith("ies"):
+    if len(word) > 4 and word.endswith("ies") and not _NOT_PLURAL.search(word):
         return word[:-3] + "y"
     if len(word) > 3 and _PLURAL_ES.search(word):
         return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not _NOT_PLURAL.search(word):
+    if word in _SHORT_PLURALS or (len(word) > 3 and word.endswith("s") and not _NOT_PLURAL.search(word)):
         return word[:-1]
     return word
 

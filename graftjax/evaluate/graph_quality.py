@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from graftjax.errors import GraftError
-from graftjax.lake.benchmark import Benchmark
+from graftjax.lake.benchmark import Benchmark, SourceTable
 from graftjax.lake.record import LakeIndex
+from graftjax.types import TableId
 
 SCHEMA_FILES = {"spider": "tables.json", "bird": "dev_tables.json"}
 
@@ -38,22 +39,26 @@ class GraphQuality:
 
 def measure(index: LakeIndex, benchmark: Benchmark) -> GraphQuality:
     """Compare an index of `benchmark` with its schema file; `GraftError` when that is missing."""
-    precision, recall = _unions(index, benchmark)
-    found, total, good, pairs = _joins(index, benchmark)
+    source = _source_of(index, benchmark)
+    precision, recall = _unions(index, source)
+    found, total, good, pairs = _joins(index, benchmark, source)
     return GraphQuality(
         precision, recall, total, found / max(1, total), good / max(1, pairs),
         index.graph.mean_join_degree(), index.graph.unions.num_clusters,
     )  # fmt: skip
 
 
-def _source_of(benchmark: Benchmark) -> dict:
-    return {shard: source for source, shards in benchmark.shards.items() for shard in shards}
+def _source_of(index: LakeIndex, benchmark: Benchmark) -> dict[TableId, SourceTable]:
+    source = {shard: source for source, shards in benchmark.shards.items() for shard in shards}
+    for table in index.tables:
+        if table.id not in source:
+            raise GraftError(f"{index.folder}: not an index of {benchmark.name} (it has no table {table.id})")
+    return source
 
 
-def _unions(index: LakeIndex, benchmark: Benchmark) -> tuple[float, float]:
-    source = _source_of(benchmark)
+def _unions(index: LakeIndex, source: dict[TableId, SourceTable]) -> tuple[float, float]:
     choose = lambda counts: sum(n * (n - 1) // 2 for n in counts)  # noqa: E731
-    true = said = both = 0
+    said = both = 0
     true = choose(Counter(source[t.id] for t in index.tables).values())
     for members in index.graph.members:
         said += choose([len(members)])
@@ -61,13 +66,15 @@ def _unions(index: LakeIndex, benchmark: Benchmark) -> tuple[float, float]:
     return both / max(1, said), both / max(1, true)
 
 
-def _joins(index: LakeIndex, benchmark: Benchmark) -> tuple[int, int, int, int]:
+def _joins(
+    index: LakeIndex, benchmark: Benchmark, source: dict[TableId, SourceTable]
+) -> tuple[int, int, int, int]:
+    """Foreign keys (found, all that count) and joinable cluster pairs (that a foreign key connects, all)."""
     path = benchmark.folder / SCHEMA_FILES[benchmark.name]
     try:
         schemas = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise GraftError(f"{path}: needed to judge join edges, not readable ({error})") from error
-    source = _source_of(benchmark)
     classes: dict[tuple, set[int]] = {}
     column = 0
     for table in index.tables:
@@ -85,6 +92,8 @@ def _joins(index: LakeIndex, benchmark: Benchmark) -> tuple[int, int, int, int]:
             for position in (a, b):
                 table, name = schema["column_names_original"][position]
                 ends.append((schema["db_id"], schema["table_names_original"][table].lower(), name.lower()))
+            if ends[0][:2] == ends[1][:2]:
+                continue
             left, right = (classes.get(end, set()) for end in ends)
             pairs = {(x, y) for x in left for y in right if owner[x] != owner[y] and _share(index, x, y)}
             if not pairs:

@@ -30,28 +30,13 @@ def utility(support: Float[np.ndarray, "q a"], covariance: Float[np.ndarray, "q 
 
 
 def covariance(
-    cluster: Int[np.ndarray, " n"],
-    table_jaccard: Float[np.ndarray, "n n"],
-    width: Float[np.ndarray, " n"],
-    rows: int,
-    noise: float,
-) -> Float[np.ndarray, "n*R n*R"]:
+    cluster: Int[np.ndarray, " n"], table_jaccard: Float[np.ndarray, "n n"], rows: int, noise: float
+) -> Float[np.ndarray, "n*{rows} n*{rows}"]:
     """C of n tables with R units each: ColJac + σ0² I.
 
-    Units of different clusters share no column. Inside a cluster the Jaccard of two units is that of
-    their column classes (table and column: 1 / number of columns) times that of the tables' rows.
+    Two units share columns when they are the same unit (table, image column, operator) of tables of
+    one cluster; their Jaccard is then that of the two tables, see docs/evidence.md.
     """
-    index = np.arange(rows)
-    blocks = []
-    for w in width:
-        column = (index > 0) & (index < rows - 1) & (index <= w)
-        similarity = np.eye(rows)
-        similarity[0, column] = similarity[column, 0] = 1.0 / max(float(w), 1.0)
-        blocks.append(similarity)
-    n = len(cluster)
-    result = np.zeros((n * rows, n * rows))
-    for i in range(n):
-        for j in range(n):
-            if cluster[i] == cluster[j]:
-                result[i * rows : (i + 1) * rows, j * rows : (j + 1) * rows] = blocks[j] * table_jaccard[i, j]
-    return result + noise * np.eye(n * rows)
+    same = np.equal.outer(cluster, cluster)
+    n = len(cluster) * rows
+    return np.kron(np.where(same, table_jaccard, 0.0), np.eye(rows)) + noise * np.eye(n)

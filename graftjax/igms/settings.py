@@ -25,15 +25,15 @@ class ScoreSettings:
     """Trust in reading a leading key column as "<table> id"."""
     lexical_share: float = 0.3
     """λ of the retrieval space."""
-    noise: float = 0.1
+    noise: float = 0.01
     """σ0²."""
-    shard_correlation: float = 0.9
+    shard_correlation: float = 0.999
     """Jaccard of the same column in two tables of a cluster that share no row (1 for a full copy)."""
     hop_discount: float = 0.6
     """Factor per bridge on a join path; 1 in the paper."""
     join_endpoint_power: float = 0.5
     """Exponent of ψ(u, x0)·ψ(v, x|p|) in ψ_path; 1 in the paper."""
-    supported: float = 0.5
+    supported: float = 0.25
     """Support from which an atom counts as supported."""
 
 

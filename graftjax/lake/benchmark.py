@@ -54,7 +54,11 @@ class Benchmark:
 
     @staticmethod
     def _seed_of(folder: Path) -> int:
-        return int(_read_json(folder / "shards.json").get("seed", 11))
+        path = folder / "shards.json"
+        seed = _read_json(path).get("seed", 11)
+        if not isinstance(seed, int) or seed < 0:
+            raise GraftError(f"{path}: seed must be a whole number from 0, not {seed!r}")
+        return seed
 
     @property
     def queries_file(self) -> Path:
@@ -74,12 +78,16 @@ class Benchmark:
     @cached_property
     def shard_counts(self) -> dict[SourceTable, int]:
         """Number of row shards per source table: shards.json, else drawn by the seed."""
-        listed = {key.lower(): int(count) for key, count in _read_json(self.folder / "shards.json").get("shards", {}).items()}
+        path = self.folder / "shards.json"
+        listed = _read_json(path).get("shards", {})
+        if not isinstance(listed, dict) or not all(isinstance(n, int) and n > 0 for n in listed.values()):
+            raise GraftError(f'{path}: "shards" must give a positive number for each table')
+        listed = {key.lower(): count for key, count in listed.items()}
         counts = {}
         for database, table in self.sources:
             key = f"{database}.{table}".lower()
             if listed:
-                counts[database, table] = max(1, listed.get(key, 1))
+                counts[database, table] = listed.get(key, 1)
             else:
                 rng = _rng(self.seed, "count", key)
                 sharded = rng.random() >= _UNSHARDED_SHARE
@@ -91,17 +99,21 @@ class Benchmark:
         """Identities of the shards of each source table.
 
         Tables that share a name anywhere in the pooled lake are numbered together in a random
-        order; a name that is unique in the lake stays as it is.
+        order; a name that is unique in the lake stays as it is. A number that would give a shard the
+        name of another table of its database is left out.
         """
         by_name: dict[str, list[tuple[SourceTable, int]]] = defaultdict(list)
         for source, count in sorted(self.shard_counts.items()):
             by_name[source[1]].extend((source, part) for part in range(count))
         shards: dict[SourceTable, dict[int, TableId]] = defaultdict(dict)
         for name, parts in by_name.items():
+            databases = {source[0] for source, _ in parts}
+            numbers = [n for n in range(1, 2 * len(parts) + len(self.sources) + 1)
+                       if not any((database, f"{name}_{n}") in self.sources for database in databases)]  # fmt: skip
             order = _rng(self.seed, "name", name).permutation(len(parts))
-            for (source, part), number in zip(parts, order, strict=True):
+            for (source, part), place in zip(parts, order, strict=True):
                 spelt = self.sources[source]
-                label = spelt if len(parts) == 1 else f"{spelt}_{number + 1}"
+                label = spelt if len(parts) == 1 else f"{spelt}_{numbers[place]}"
                 shards[source][part] = TableId(source[0], label)
         return {source: tuple(ids[part] for part in range(len(ids))) for source, ids in shards.items()}
 
@@ -149,11 +161,14 @@ def statistics(tables: Iterator[RawTable | Skip] | list[RawTable | Skip]) -> dic
 
 def _read_json(path: Path) -> dict:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise GraftError(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(data, dict):
+        raise GraftError(f"{path}: not readable (a JSON object is wanted)")
+    return data
 
 
 def _rng(seed: int, purpose: str, name: str) -> np.random.Generator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import OptimizeError, SqlglotError
 from sqlglot.optimizer.scope import traverse_scope
 
 from graftjax.errors import GraftError
@@ -20,13 +20,27 @@ def tables_of_sql(sql: str, dialect: str = "sqlite") -> tuple[str, ...]:
     """
     try:
         statement = sqlglot.parse_one(sql, read=dialect)
-    except SqlglotError as error:
-        raise GraftError(f"gold SQL can't be parsed as {dialect}: {str(error).splitlines()[0]}") from error
-    found: set[str] = set()
-    if isinstance(statement, exp.Query):
-        for scope in traverse_scope(statement):
-            found |= {source.name.lower() for source in scope.sources.values() if isinstance(source, exp.Table)}
+        found = _read_in_scopes(statement)
+    except (SqlglotError, ValueError) as error:  # ValueError: no such dialect
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise GraftError(f"gold SQL can't be parsed as {dialect}: {reason}") from error
+    except RecursionError as error:
+        raise GraftError(f"gold SQL can't be parsed as {dialect}: nested too deeply") from error
     if not found:  # not a query, or a form that scopes don't cover: every table that no CTE defines
         ctes = {cte.alias_or_name.lower() for cte in statement.find_all(exp.CTE)}
         found = {table.name.lower() for table in statement.find_all(exp.Table)} - ctes
     return tuple(sorted(name for name in found if name))
+
+
+def _read_in_scopes(statement: exp.Expression) -> set[str]:
+    """Tables that the scopes of a query read; empty for what is no query or has scopes that can't be told."""
+    if not isinstance(statement, exp.Query):
+        return set()
+    for node in statement.find_all(exp.Table, exp.TableAlias):
+        if isinstance(node.this, exp.Identifier):  # SQL takes `Top` for the table expression `TOP`, scopes do not
+            node.this.set("this", node.name.lower())
+    try:
+        sources = [source for scope in traverse_scope(statement) for source in scope.sources.values()]
+    except OptimizeError:  # for example one alias given twice
+        return set()
+    return {source.name.lower() for source in sources if isinstance(source, exp.Table)}

@@ -118,6 +118,8 @@ def _candidates(
         likeness = 0.6 * name + 0.4 * (c @ right_context.T)
         likeness[cluster[i][:, None] == cluster[right][None, :]] = -np.inf
         keep = min(NEIGHBOURS, len(right))
+        if not keep:
+            break
         near = np.argpartition(-likeness, keep - 1, axis=1)[:, :keep]
         codes.append((i[:, None].astype(np.int64) * size + right[near]).ravel())
     codes.append(_rare_pairs(values, size))

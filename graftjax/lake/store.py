@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -49,11 +50,11 @@ class TextCache:
         self._known: dict[str, np.ndarray] = {}
         for part in sorted(self._folder.glob("part-*.npz")):
             try:
-                with np.load(part, allow_pickle=False) as data:
-                    texts, vectors = json.loads(bytes(data["texts"])), data["vectors"]
-            except (OSError, ValueError, KeyError, EOFError):
+                with part.open("rb") as file, np.load(file, allow_pickle=False) as data:
+                    found = dict(zip(json.loads(bytes(data["texts"])), data["vectors"], strict=True))
+            except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
                 continue  # a part that a kill or a full disk cut short: its texts are encoded again
-            self._known.update(zip(texts, vectors, strict=True))
+            self._known.update(found)
         self._used: set[str] = set()
 
     def encode(self, texts: Iterable[str], encoder: Encoder, *, progress: bool | str) -> None:
@@ -84,17 +85,21 @@ class TextCache:
         if len(parts) <= 1 and len(self._known) <= len(self._used):
             return
         kept = [text for text in self._known if text in self._used]
-        self._append(kept, np.stack([self._known[text] for text in kept]))
+        if kept:
+            self._append(kept, np.stack([self._known[text] for text in kept]))
         for part in parts:
             part.unlink(missing_ok=True)
 
     def _append(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        numbers = [int(part.stem.split("-")[1]) for part in self._folder.glob("part-*.npz")]
-        path = self._folder / f"part-{max(numbers, default=0) + 1:06d}.npz"
         encoded = np.frombuffer(json.dumps(list(texts)).encode(), np.uint8)
-        with _atomic(path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, texts=encoded, vectors=vectors)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            numbers = [int(part.stem.split("-")[1]) for part in self._folder.glob("part-*.npz")]
+            path = self._folder / f"part-{max(numbers, default=0) + 1:06d}.npz"
+            with _atomic(path) as temporary, open(temporary, "wb") as file:
+                np.savez(file, texts=encoded, vectors=vectors)
+        except OSError as error:
+            raise GraftError(f"{self._folder}: can't be written ({error.strerror or error})") from error
 
 
 class _atomic:
@@ -165,6 +170,9 @@ def manifest(folder: Path) -> dict:
     if not isinstance(pointer, dict) or pointer.get("format") != FORMAT:
         found = pointer.get("format") if isinstance(pointer, dict) else "?"
         raise GraftError(f"{folder}: index format {found}, this version reads {FORMAT}; build the index again")
+    wanted = {"version": str, "digest": str, "encoder": str, "headers": str, "files": dict}
+    if not all(isinstance(pointer.get(name), kind) for name, kind in wanted.items()):
+        raise GraftError(f"{path}: damaged (incomplete); build the index again")
     return pointer
 
 
@@ -179,8 +187,9 @@ def load(folder: Path, *, verify: bool = False) -> LakeIndex:
             if not path.is_file() or path.stat().st_size != expected[0] or (verify and _file_hash(path) != expected):
                 raise GraftError(f"{path}: missing or damaged; build the index again")
         return _read(version, folder, pointer)
-    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-        raise GraftError(f"{version}: damaged ({str(error).splitlines()[0]}); build the index again") from error
+    except (OSError, EOFError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise GraftError(f"{version}: damaged ({reason}); build the index again") from error
 
 
 def _file_hash(path: Path) -> list:

@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from graftjax.kernels.logdet import block_gain, cholesky, lower_inverse, whiten
+from graftjax.kernels.logdet import block_gain, whiten
 from graftjax.search.region import Problem
-from graftjax.search.state import EMPTY, State, cross_covariance, unit_similarity
+from graftjax.search.state import EMPTY, State, cross_covariance
 
 NEVER = -1e30
 
@@ -29,6 +29,7 @@ class Dials(NamedTuple):
     endpoint_power: Float[Array, ""]
     supported: Float[Array, ""]
     least_gain: Float[Array, ""]
+    least_fragment_gain: Float[Array, ""]
 
 
 class Choice(NamedTuple):
@@ -44,19 +45,11 @@ class Choice(NamedTuple):
     """Cluster to take first; EMPTY for none."""
 
 
-def whiten_actions(problem: Problem, dials: Dials) -> Float[Array, "A R a"]:
-    """Rows of each action, whitened among themselves; valid for any synthesis without the cluster."""
-    rows = problem.rows.shape[1]
-
-    def one(block: Array, width: Array) -> Array:
-        noise = unit_similarity(width, rows) + dials.noise * jnp.eye(rows)
-        return lower_inverse(cholesky(noise)) @ block
-
-    return jax.vmap(one)(problem.rows, problem.widths[problem.cluster])
-
-
 def operator_rows(problem: Problem, state: State, dials: Dials) -> tuple[Array, Array]:
-    """(operator row [A, a], bridge [A]) of each action: the join atoms that its best path realises."""
+    """(operator row [A, a], bridge [A]) of each action: the join atoms that its best path realises.
+
+    Where the budget has no room for the bridge beside the table, only what needs no bridge counts.
+    """
     atom, left, right = problem.joins[:, 0], problem.joins[:, 1], problem.joins[:, 2]
     used = (atom >= 0)[None, :]
     left, right = jnp.maximum(left, 0), jnp.maximum(right, 0)
@@ -73,8 +66,8 @@ def operator_rows(problem: Problem, state: State, dials: Dials) -> tuple[Array, 
     value = jnp.where(touches, problem.path[x, y] * ends, 0.0)
     best = jnp.argmax(value, axis=1)
     chosen = jnp.take_along_axis(jnp.where(at_hand, EMPTY, via), best[:, None], axis=1)[:, 0]
-    chosen = jnp.where(value.max(1) > 0, chosen, EMPTY)
-    reachable = at_hand | (via == chosen[:, None])
+    chosen = jnp.where((value.max(1) > 0) & (state.num_tables + 2 <= problem.budget), chosen, EMPTY)
+    reachable = at_hand | (via == chosen[:, None])  # via is a cluster where it is not at hand
     value = jnp.where(reachable, value, jnp.where(touches, problem.direct[x, y] * ends, 0.0))
     row = jnp.zeros((value.shape[0], problem.atom_mask.shape[0]))
     row = row.at[:, jnp.maximum(atom, 0)].max(jnp.where(used, value, 0.0))
@@ -93,25 +86,27 @@ def fragment_scale(problem: Problem, state: State, dials: Dials) -> tuple[Array,
     return jnp.where(is_fragment[:, None], jnp.where(open_atoms, along, 0.0), 1.0), possible
 
 
-def choices(problem: Problem, white: Float[Array, "A R a"], state: State, dials: Dials, budget: int) -> Choice:
+def choices(problem: Problem, state: State, dials: Dials) -> Choice:
     """Exact gains of all candidates of one synthesis."""
     row, bridge = operator_rows(problem, state, dials)
     scale, possible = fragment_scale(problem, state, dials)
-    operator_white = row / jnp.sqrt(1.0 + dials.noise)
-    rows = (white * scale[:, None, :]).at[:, -1, :].set(operator_white)
+    # A cluster's first table shares no column with what is there: its rows are only scaled by their noise.
+    rows = (problem.rows * scale[:, None, :]).at[:, -1, :].set(row) / jnp.sqrt(1.0 + dials.noise)
     gain_new = jax.vmap(block_gain, in_axes=(0, None))(rows, state.j_inverse)
-    cost = 1 + (bridge != EMPTY)
+    cost = jnp.where(bridge != EMPTY, 2, 1)
     bridge_ok = (bridge == EMPTY) | (bridge != problem.cluster)
-    fits = state.num_tables + cost <= budget
+    fits = state.num_tables + cost <= problem.budget
     valid_new = problem.action_valid & possible & bridge_ok & fits & (state.taken[problem.cluster] == 0)
     assigned = (problem.witnesses & (state.tree_cluster != EMPTY)[None, :]).any(1)
     single = problem.witnesses.sum(1) <= 1
-    regular_new = valid_new & ~assigned & (gain_new >= dials.least_gain)
+    least = jnp.where(problem.fragment >= 0, dials.least_fragment_gain, dials.least_gain)
+    least = jnp.where(state.num_tables == 0, 0.0, least)  # the best first table is better than no answer
+    regular_new = valid_new & ~assigned & (gain_new >= least)
 
-    gain_more = jax.vmap(lambda at: _completion_gain(problem, state, at, dials))(jnp.arange(budget))
+    gain_more = jax.vmap(lambda at: _completion_gain(problem, state, at, dials))(jnp.arange(state.table_cluster.shape[0]))
     cluster = jnp.maximum(state.table_cluster, 0)
     first = (state.table_cluster != EMPTY) & (state.table_shard == 0)
-    valid_more = first & (state.taken[cluster] < problem.shards[cluster]) & (state.num_tables < budget)
+    valid_more = first & (state.taken[cluster] < problem.shards[cluster]) & (state.num_tables < problem.budget)
     regular_more = valid_more & (state.taken[cluster] < problem.fresh[cluster])
 
     gain = jnp.concatenate([jnp.where(valid_new & (single | ~assigned), gain_new, NEVER), jnp.where(valid_more, gain_more, NEVER)])
@@ -122,7 +117,7 @@ def _completion_gain(problem: Problem, state: State, at: Array, dials: Dials) ->
     """Gain of one more table of the cluster that came first at position `at`."""
     cluster = jnp.maximum(state.table_cluster[at], 0)
     shard = jnp.minimum(state.taken[cluster], problem.correlation.shape[1] - 1)
-    width, rows = problem.widths[cluster], state.blocks.shape[1]
-    cross = cross_covariance(state, cluster, shard, width, problem.correlation)
-    own = unit_similarity(width, rows) + dials.noise * jnp.eye(rows)
+    rows = state.blocks.shape[1]
+    cross = cross_covariance(state, cluster, shard, problem.correlation)
+    own = (1.0 + dials.noise) * jnp.eye(rows)
     return block_gain(whiten(state.blocks[at], own, cross, state.l_inverse, state.white).rows, state.j_inverse)

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from graftjax.search.actions import NEVER, Choice, Dials, choices, whiten_actions
+from graftjax.search.actions import NEVER, Choice, Dials, choices
 from graftjax.search.region import NUM_CLUSTERS, Problem
 from graftjax.search.settings import MAX_TREES, ROWS
 from graftjax.search.state import EMPTY, State, append, empty_state
@@ -29,7 +29,6 @@ class Outcome(NamedTuple):
     table_action: Int[Array, " L"]
     blocks: Array
     """float32 [L, R, a]."""
-    table_width: Array
 
 
 def cluster_hashes() -> Array:
@@ -37,25 +36,29 @@ def cluster_hashes() -> Array:
     return jax.random.bits(jax.random.key(7), (NUM_CLUSTERS,), jnp.uint32)
 
 
-@partial(jax.jit, static_argnames=("budget", "beam"))
-def search(problem: Problem, dials: Dials, fill: Bool[Array, ""], *, budget: int, beam: int) -> Outcome:
-    """Best synthesis of at most L tables; with `fill` it goes on until L tables are taken."""
-    width = problem.atom_mask.shape[0]
-    white = whiten_actions(problem, dials)
-    start = empty_state(budget, ROWS, width, MAX_TREES, NUM_CLUSTERS)
+@partial(jax.jit, static_argnames=("beam",))
+def search(problem: Problem, dials: Dials, *, beam: int) -> State:
+    """Best synthesis that stops by itself: every table is admissible, no admissible table is left out for free."""
+    capacity, width = problem.correlation.shape[1], problem.atom_mask.shape[0]
+    start = empty_state(capacity, ROWS, width, MAX_TREES, NUM_CLUSTERS)
     states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (beam, *leaf.shape)), start)
     states = states._replace(live=jnp.arange(beam) == 0)
-    no = jnp.asarray(False)
-    states = _run(problem, white, states, dials, no, budget)
-    best = jax.tree.map(lambda leaf: leaf[_best(states)], states)
-    single = jax.tree.map(lambda leaf: leaf[None], best)
-    filled = jax.lax.cond(
-        fill, lambda s: _run(problem, white, s, dials, jnp.asarray(True), budget), lambda s: s, single
-    )
-    final = jax.tree.map(lambda leaf: leaf[0], filled)
+    states = _run(problem, states, dials, fill=False)
+    return jax.tree.map(lambda leaf: leaf[_best(states)], states)
+
+
+@jax.jit
+def spend(problem: Problem, dials: Dials, state: State) -> State:
+    """Go on from a synthesis until the budget is spent (method `graft-fill`)."""
+    states = _run(problem, jax.tree.map(lambda leaf: leaf[None], state), dials, fill=True)
+    return jax.tree.map(lambda leaf: leaf[0], states)
+
+
+def outcome_of(state: State) -> Outcome:
+    """The part of a state that leaves the device."""
     return Outcome(
-        final.num_tables, final.logdet, final.tree_cluster, final.table_cluster, final.table_shard,
-        final.table_action, final.blocks, final.table_width,
+        state.num_tables, state.logdet, state.tree_cluster, state.table_cluster, state.table_shard,
+        state.table_action, state.blocks,
     )  # fmt: skip
 
 
@@ -63,28 +66,26 @@ def _best(states: State) -> Array:
     return jnp.argmax(jnp.where(states.live & jnp.isfinite(states.logdet), states.logdet, NEVER))
 
 
-def _run(problem: Problem, white: Array, states: State, dials: Dials, fill: Array, budget: int) -> State:
+def _run(problem: Problem, states: State, dials: Dials, *, fill: bool) -> State:
     """Take steps until no synthesis can be extended, at most L of them."""
 
     def unfinished(carry: tuple[State, Array, Array]) -> Array:
         _, moved, step = carry
-        return moved & (step < budget)
+        return moved & (step < problem.budget)
 
     def step(carry: tuple[State, Array, Array]) -> tuple[State, Array, Array]:
         states, _, count = carry
-        states, moved = _step(problem, white, states, dials, fill, budget)
+        states, moved = _step(problem, states, dials, fill)
         return states, moved, count + 1
 
     return jax.lax.while_loop(unfinished, step, (states, jnp.asarray(True), jnp.asarray(0)))[0]
 
 
-def _step(
-    problem: Problem, white: Array, states: State, dials: Dials, fill: Array, budget: int
-) -> tuple[State, Array]:
+def _step(problem: Problem, states: State, dials: Dials, fill: bool) -> tuple[State, Array]:
     beam = states.live.shape[0]
-    options: Choice = jax.vmap(lambda s: choices(problem, white, s, dials, budget))(states)
+    options: Choice = jax.vmap(lambda s: choices(problem, s, dials))(states)
     num_actions = problem.cluster.shape[0]
-    possible = options.gain > 0.5 * NEVER
+    possible = jnp.isfinite(options.gain) & (options.gain > 0.5 * NEVER)
     regular = options.regular & possible
     any_regular = regular.any(1, keepdims=True)
     open_ = jnp.where(any_regular, regular, possible & fill) & states.live[:, None]
@@ -92,7 +93,8 @@ def _step(
     more = jnp.where(open_[:, num_actions:], options.gain[:, num_actions:], NEVER)
     best_more = jnp.arange(more.shape[1])[None, :] == jnp.argmax(more, axis=1)[:, None]
     open_ = jnp.concatenate([open_[:, :num_actions], open_[:, num_actions:] & best_more], axis=1)
-    score = jnp.where(open_ & jnp.isfinite(options.gain), states.logdet[:, None] + options.gain, NEVER)
+    score = jnp.where(open_, states.logdet[:, None] + options.gain, NEVER)
+    score = score + _remainder(problem, states, options)
     stay = jnp.where(states.live & ~open_.any(1), states.logdet, NEVER)
     signature = _signatures(problem, states, options)
     flat = jnp.concatenate([score, stay[:, None]], axis=1).reshape(-1)
@@ -113,6 +115,22 @@ def _step(
     keep = lambda new, old: jnp.where(extends.reshape(-1, *[1] * (new.ndim - 1)), new, old)  # noqa: E731
     result = jax.tree.map(keep, grown, chosen)._replace(live=live)
     return result, extends.any()
+
+
+def _remainder(problem: Problem, states: State, options: Choice) -> Array:
+    """float32 [B, N]: what the trees without a witness can still bring at best, after each candidate.
+
+    Exact gains alone rank a synthesis by what it has; one cluster that half-witnesses two trees would
+    then crowd out two that witness one tree each.
+    """
+    open_trees = (states.tree_cluster == EMPTY)[:, None, :] & ~problem.witnesses[None, :, :]
+    new = open_trees.astype(jnp.float32) @ problem.bound
+    more = jnp.broadcast_to(
+        ((states.tree_cluster == EMPTY).astype(jnp.float32) @ problem.bound)[:, None], (new.shape[0], states.table_cluster.shape[1])
+    )
+    cost = jnp.concatenate([jnp.where(options.bridge != EMPTY, 2, 1), jnp.ones_like(states.table_cluster)], axis=1)
+    room = states.num_tables[:, None] + cost < problem.budget
+    return jnp.where(room, jnp.concatenate([new, more], axis=1), 0.0)
 
 
 def _signatures(problem: Problem, states: State, options: Choice) -> Array:
@@ -136,15 +154,20 @@ def _extend(
     bridge = jnp.where(is_new, bridges[action], EMPTY)
     has_bridge = bridge != EMPTY
     operator_block = jnp.zeros_like(state.blocks[0]).at[-1].set(rows[action])
-    put = partial(append, correlation=problem.correlation, hashes=hashes, noise=dials.noise)
-    middle = jnp.maximum(bridge, 0)
-    bridged = put(state, operator_block, middle, jnp.asarray(EMPTY), problem.widths[middle])
-    state = jax.tree.map(lambda new, old: jnp.where(has_bridge, new, old), bridged, state)
     block = problem.rows[action] * scales[action][None, :]
     block = block.at[-1].set(jnp.where(has_bridge, 0.0, rows[action]))
     block = jnp.where(is_new, block, state.blocks[at])
     cluster = jnp.where(is_new, problem.cluster[action], jnp.maximum(state.table_cluster[at], 0))
     label = jnp.where(is_new, action, EMPTY)
-    state = put(state, block, cluster, label, problem.widths[cluster])
+    # Bridge first, then the cluster itself: one loop, so that `append` is compiled once.
+    blocks = jnp.stack([operator_block, block])
+    clusters = jnp.stack([jnp.maximum(bridge, 0), cluster])
+    labels = jnp.stack([jnp.asarray(EMPTY, jnp.int32), label])
+
+    def put(i: Array, state: State) -> State:
+        grown = append(state, blocks[i], clusters[i], labels[i], problem.correlation, hashes, dials.noise)
+        return jax.tree.map(lambda new, old: jnp.where((i == 1) | has_bridge, new, old), grown, state)
+
+    state = jax.lax.fori_loop(0, 2, put, state)
     claims = problem.witnesses[action] & is_new & (state.tree_cluster == EMPTY)
     return state._replace(tree_cluster=jnp.where(claims, cluster, state.tree_cluster))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -12,16 +14,22 @@ from graftjax.encode.encoder import Encoder
 from graftjax.errors import UsageError
 from graftjax.igms.evidence import QueryEvidence
 from graftjax.igms.support import node_support
-from graftjax.intent.atoms import atoms_of
+from graftjax.intent.atoms import JOIN, atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
 from graftjax.search import beam
 from graftjax.search.actions import Dials
 from graftjax.search.explain import synthesis_of
-from graftjax.search.region import ATOM_BUCKETS, build_region, empty_problem
-from graftjax.search.settings import MAX_TREES, Settings
+from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket, build_region, empty_problem
+from graftjax.search.settings import MAX_JOINS, MAX_TREES, Settings
 from graftjax.search.shards import order_shards
 from graftjax.types import Synthesis
+
+
+def _dials(settings: Settings) -> Dials:
+    score = settings.score
+    numbers = (score.noise, score.join_endpoint_power, score.supported, settings.least_gain, settings.least_fragment_gain)
+    return Dials(*(jnp.asarray(number, jnp.float32) for number in numbers))
 
 
 class Engine:
@@ -32,27 +40,37 @@ class Engine:
         self.settings = settings or Settings()
         self._encoder = encoder
         self._shards = order_shards(index)
-        score = self.settings.score
-        as_float = lambda value: jnp.asarray(value, jnp.float32)  # noqa: E731
-        self._dials = Dials(
-            as_float(score.noise),
-            as_float(score.join_endpoint_power),
-            as_float(score.supported),
-            as_float(self.settings.least_gain),
-        )
+        self._dials = _dials(self.settings)
 
-    def warm_up(self, budgets: Sequence[int]) -> None:
-        """Compile everything that searches with these budgets will need."""
-        self._encoder.warm_up(bulk=True)
-        for budget in budgets:
-            for width in ATOM_BUCKETS:
-                jax.block_until_ready(self._search(empty_problem(width, budget), False, budget))
+    def with_settings(self, settings: Settings) -> Engine:
+        """The same lake and encoder under other settings; nothing is computed again."""
+        other = copy.copy(self)
+        other.settings, other._dials = settings, _dials(settings)
+        return other
+
+    def warm_up(self, budgets: Sequence[int], intents: Sequence[IntentGraph] | None = None) -> None:
+        """Compile what searches with these budgets will need: for the given intents, else for any intent.
+
+        Compilation runs in parallel; compiled programs are kept between processes.
+        """
+        if intents is None:
+            widths = set(ATOM_BUCKETS)
+        else:
+            widths = {bucket(atoms_of(intent).num_atoms, ATOM_BUCKETS) for intent in intents}
+        capacity = {max(bucket(budget, BUDGET_BUCKETS), budget) for budget in budgets}
+        shapes = {(width, size) for width in widths for size in capacity}
+        self._encoder.warm_up()
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda shape: self._compile(*shape), sorted(shapes)))
+
+    def _compile(self, width: int, budget: int) -> None:
+        jax.block_until_ready(self._search(empty_problem(width, budget), fill=True))
 
     def num_compiled(self) -> int:
         """Compiled programs so far; a search after `warm_up` adds none."""
         from graftjax.encode import encoder
 
-        return beam.search._cache_size() + encoder._forward()._cache_size()
+        return beam.search._cache_size() + beam.spend._cache_size() + encoder._forward()._cache_size()
 
     def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis:
         """Best synthesis of at most `budget` tables.
@@ -70,13 +88,20 @@ class Engine:
         notes = list(atoms.notes)
         if len(atoms.tree_entity) > MAX_TREES:
             notes.append(f"the intent has {len(atoms.tree_entity)} trees; those beyond {MAX_TREES} were left out")
+        num_joins = int((atoms.edge_kind == JOIN).sum())
+        if num_joins > MAX_JOINS:
+            notes.append(f"the intent has {num_joins} joins; those beyond {MAX_JOINS} were left out")
         support = node_support(self.index, atoms, self._encoder, self.settings.score)
         evidence = QueryEvidence(atoms, support, self.index.graph, self.settings.score)
         region = build_region(evidence, self._shards, self.settings, budget)
-        outcome = jax.device_get(self._search(region.problem, fill, budget))
+        outcome = self._search(region.problem, fill=fill)
+        count = int(outcome.num_tables)
+        if fill and 0 < count < budget:
+            notes.append(f"only {count} of at most {budget} tables: no other table of the lake bears on the question")
         return synthesis_of(self.index, self._shards, evidence, region, outcome, tuple(notes))
 
-    def _search(self, problem: object, fill: bool, budget: int) -> beam.Outcome:
-        return beam.search(
-            problem, self._dials, np.asarray(fill), budget=budget, beam=self.settings.beam  # pyright: ignore
-        )  # fmt: skip
+    def _search(self, problem: Problem, *, fill: bool) -> beam.Outcome:
+        state = beam.search(problem, self._dials, beam=self.settings.beam)
+        if fill:
+            state = beam.spend(problem, self._dials, state)
+        return jax.device_get(beam.outcome_of(state))

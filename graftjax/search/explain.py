@@ -43,7 +43,7 @@ def synthesis_of(
 def _utility(evidence: QueryEvidence, region: Region, outcome: Outcome, count: int) -> float:
     cluster, shard = outcome.table_cluster[:count], outcome.table_shard[:count]
     jaccard = region.problem.correlation[cluster[:, None], shard[:, None], shard[None, :]]
-    c = covariance(cluster, jaccard, outcome.table_width[:count], ROWS, evidence.settings.noise)
+    c = covariance(cluster, jaccard, ROWS, evidence.settings.noise)
     m = outcome.blocks[:count].reshape(count * ROWS, -1)
     return utility(m, c, evidence.atoms.num_atoms)
 

@@ -3,7 +3,8 @@
 The region of a query is the anchors' clusters, the bridges on join paths between them, and the
 clusters that complete an attribute one join away. It is capped by rank (best witnesses per tree), so
 that a hub never makes it the whole lake. All arrays are padded to fixed shapes.
-Letters: T trees, J joins, C clusters, A actions, R rows per table, S tables per cluster, a atoms.
+Letters: T trees, J joins, C clusters, A actions, R rows per table, S tables per cluster (the
+bucket of the budget L), a atoms.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from graftjax.search.paths import NO_BRIDGE, JoinPaths, join_paths
 from graftjax.search.settings import MAX_JOINS, MAX_TREES, ROWS, Settings
 from graftjax.search.shards import ShardOrder
 
-NUM_CLUSTERS, NUM_WITNESSES, NUM_PAIRS, NUM_FRAGMENTS = 192, 96, 32, 32
+NUM_CLUSTERS, NUM_WITNESSES, NUM_PAIRS, NUM_FRAGMENTS = 128, 64, 16, 16
 NUM_ACTIONS = NUM_WITNESSES + NUM_PAIRS + NUM_FRAGMENTS
-ATOM_BUCKETS = (16, 32, 64)
+ATOM_BUCKETS = (24, 64)
+BUDGET_BUCKETS = (5, 10, 15, 20, 30, 50)
 
 
 class Problem(NamedTuple):
@@ -28,8 +30,6 @@ class Problem(NamedTuple):
 
     rows: np.ndarray
     """float32 [A, R, a]: the units of each action, operator row (the last) empty."""
-    widths: np.ndarray
-    """float32 [C]: columns of each cluster, for the Jaccard of table and column."""
     cluster: np.ndarray
     """int32 [A]."""
     witnesses: np.ndarray
@@ -46,6 +46,8 @@ class Problem(NamedTuple):
     """int32 [C]: tables of each cluster that are not near copies of earlier ones."""
     entity: np.ndarray
     """float32 [T, C]: ψ(entity, cluster)."""
+    bound: np.ndarray
+    """float32 [T]: largest gain that any witness of the region brings to a tree."""
     direct: np.ndarray
     """float32 [C, C]: ω of the direct join."""
     path: np.ndarray
@@ -58,6 +60,8 @@ class Problem(NamedTuple):
     """bool [a]: atoms that are entity→attribute edges."""
     atom_mask: np.ndarray
     """bool [a]."""
+    budget: np.ndarray
+    """int32: L, at most S."""
 
 
 class Region(NamedTuple):
@@ -76,7 +80,7 @@ def bucket(size: int, buckets: tuple[int, ...]) -> int:
 
 
 def build_region(evidence: QueryEvidence, shards: ShardOrder, settings: Settings, budget: int) -> Region:
-    """Arrays of a query for a budget of L tables (S = L)."""
+    """Arrays of a query for a budget of L tables."""
     width = bucket(evidence.atoms.num_atoms, ATOM_BUCKETS)
     num_trees = min(len(evidence.atoms.tree_entity), MAX_TREES)
     gain = np.where(_anchored(evidence, settings.anchors_per_atom)[None, :], evidence.tree_gain, -1.0)
@@ -103,7 +107,7 @@ def build_region(evidence: QueryEvidence, shards: ShardOrder, settings: Settings
     strength = {b: float(paths.weight[paths.bridge == b].max()) for b in lightest}
     lightest.sort(key=lambda b: (-strength[b], b))
     clusters += lightest[: NUM_CLUSTERS - len(clusters)]
-    return _pad(evidence, shards, settings, budget, width, num_trees, actions, clusters, paths)
+    return _pad(evidence, shards, settings, budget, width, num_trees, gain, actions, clusters, paths)
 
 
 def _anchored(evidence: QueryEvidence, count: int) -> np.ndarray:
@@ -155,11 +159,12 @@ def _pad(
     budget: int,
     width: int,
     num_trees: int,
+    gain: np.ndarray,
     actions: list[tuple[int, tuple[int, ...], int]],
     clusters: list[int],
     paths: JoinPaths,
 ) -> Region:
-    score, graph = settings.score, evidence.graph
+    score = settings.score
     position = {cluster: i for i, cluster in enumerate(clusters)}
     problem = empty_problem(width, budget)
     images: list[tuple[int, ...]] = []
@@ -173,13 +178,13 @@ def _pad(
     for i, cluster in enumerate(clusters):
         overlap = shards.overlap[cluster][:budget, :budget]
         size = len(overlap)
-        problem.widths[i] = max(1, len(graph.classes[cluster]))
         problem.shards[i] = min(len(shards.tables[cluster]), budget)
         block = score.shard_correlation + (1 - score.shard_correlation) * overlap
         problem.correlation[i, :size, :size] = block
         earlier = np.tril(overlap, -1).max(1, initial=0.0)
         problem.fresh[i] = problem.shards[i] - int((earlier > 1 - settings.least_novelty).sum())
         problem.entity[:num_trees, i] = evidence.support.entity[:num_trees, cluster]
+    problem.bound[:num_trees] = np.maximum(gain.max(1, initial=0.0), 0.0)[:num_trees]
     count = len(paths.direct)
     problem.direct[:count, :count] = paths.direct
     problem.path[:count, :count] = paths.weight
@@ -201,22 +206,24 @@ def _pad(
 
 def empty_problem(width: int, budget: int) -> Problem:
     """A problem without clusters or actions, of the right shapes."""
+    capacity = max(bucket(budget, BUDGET_BUCKETS), budget)
     square = (NUM_CLUSTERS, NUM_CLUSTERS)
     return Problem(
         rows=np.zeros((NUM_ACTIONS, ROWS, width), np.float32),
-        widths=np.ones(NUM_CLUSTERS, np.float32),
         cluster=np.zeros(NUM_ACTIONS, np.int32),
         witnesses=np.zeros((NUM_ACTIONS, MAX_TREES), bool),
         fragment=np.full(NUM_ACTIONS, -1, np.int32),
         action_valid=np.zeros(NUM_ACTIONS, bool),
         shards=np.zeros(NUM_CLUSTERS, np.int32),
-        correlation=np.tile(np.eye(budget, dtype=np.float32), (NUM_CLUSTERS, 1, 1)),
+        correlation=np.tile(np.eye(capacity, dtype=np.float32), (NUM_CLUSTERS, 1, 1)),
         fresh=np.zeros(NUM_CLUSTERS, np.int32),
         entity=np.zeros((MAX_TREES, NUM_CLUSTERS), np.float32),
+        bound=np.zeros(MAX_TREES, np.float32),
         direct=np.zeros(square, np.float32),
         path=np.zeros(square, np.float32),
         bridge=np.full(square, -1, np.int32),
         joins=np.full((MAX_JOINS, 3), -1, np.int32),
         edge_mask=np.zeros(width, bool),
         atom_mask=np.zeros(width, bool),
+        budget=np.asarray(budget, np.int32),
     )

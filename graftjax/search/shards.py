@@ -1,6 +1,6 @@
 """In which order the tables of a union cluster are taken, and how much their rows overlap.
 
-Letters: M clusters, S tables of a cluster that a search may take.
+Letters: M clusters.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class ShardOrder:
 
     tables: tuple[np.ndarray, ...]
     """Per cluster its tables in the order of taking."""
-    overlap: tuple[Float[np.ndarray, "S S"], ...]
-    """Per cluster the Jaccard of the tables' row sets, in that order; 1 on the diagonal."""
+    overlap: tuple[Float[np.ndarray, "_ _"], ...]
+    """Per cluster the Jaccard of its compared tables' row sets, in that order; 1 on the diagonal."""
 
 
 def order_shards(index: LakeIndex, copy: float = 0.5) -> ShardOrder:

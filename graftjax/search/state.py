@@ -35,7 +35,6 @@ class State(NamedTuple):
     """Which table of its cluster, in the order of taking."""
     table_action: Int[Array, " L"]
     """Action that brought the table; EMPTY for bridges and further shards."""
-    table_width: Float[Array, " L"]
     blocks: Float[Array, "L R a"]
     """Rows of M, table by table."""
     support: Float[Array, " a"]
@@ -59,7 +58,6 @@ def empty_state(budget: int, rows: int, width: int, trees: int, clusters: int) -
         table_cluster=none(budget),
         table_shard=none(budget),
         table_action=none(budget),
-        table_width=jnp.ones(budget, jnp.float32),
         blocks=jnp.zeros((budget, rows, width), jnp.float32),
         support=jnp.zeros(width, jnp.float32),
         l_inverse=jnp.zeros((q, q), jnp.float32),
@@ -68,24 +66,14 @@ def empty_state(budget: int, rows: int, width: int, trees: int, clusters: int) -
     )
 
 
-def unit_similarity(width: Float[Array, ""], rows: int) -> Float[Array, "R R"]:
-    """Column-set Jaccard between the units of one table: table and column 1/width, operator apart."""
-    index = jnp.arange(rows)
-    table = (index == 0).astype(jnp.float32)
-    column = ((index > 0) & (index < rows - 1) & (index <= width)).astype(jnp.float32)
-    cross = jnp.outer(table, column) / jnp.maximum(width, 1.0)
-    return jnp.eye(rows) + cross + cross.T
-
-
 def cross_covariance(
-    state: State, cluster: Int[Array, ""], shard: Int[Array, ""], width: Float[Array, ""], correlation: Float[Array, "C S S"]
+    state: State, cluster: Int[Array, ""], shard: Int[Array, ""], correlation: Float[Array, "C S S"]
 ) -> Float[Array, "R q"]:
-    """c of a new table: its units' Jaccard with all units so far (zero outside its union cluster)."""
+    """c of a new table: its units' Jaccard with the same units of its cluster's tables so far, zero with others."""
     rows = state.blocks.shape[1]
     same = (state.table_cluster == cluster) & (state.table_cluster != EMPTY)
     per_table = jnp.where(same, correlation[cluster, shard, jnp.maximum(state.table_shard, 0)], 0.0)
-    similarity = unit_similarity(width, rows)
-    return (similarity[:, None, :] * per_table[None, :, None]).reshape(rows, -1)
+    return (jnp.eye(rows)[:, None, :] * per_table[None, :, None]).reshape(rows, -1)
 
 
 def append(
@@ -93,7 +81,6 @@ def append(
     block: Float[Array, "R a"],
     cluster: Int[Array, ""],
     action: Int[Array, ""],
-    width: Float[Array, ""],
     correlation: Float[Array, "C S S"],
     hashes: UInt32[Array, " C"],
     noise: Float[Array, ""],
@@ -101,8 +88,8 @@ def append(
     """Append one table's units (Algorithm 3's Φ ⊕ a for one table)."""
     rows = block.shape[0]
     shard = state.taken[cluster]
-    cross = cross_covariance(state, cluster, shard, width, correlation)
-    own = unit_similarity(width, rows) + noise * jnp.eye(rows)
+    cross = cross_covariance(state, cluster, shard, correlation)
+    own = (1.0 + noise) * jnp.eye(rows)
     white = whiten(block, own, cross, state.l_inverse, state.white)
     at = state.num_tables
     start = at * rows
@@ -117,7 +104,6 @@ def append(
         table_cluster=state.table_cluster.at[at].set(cluster),
         table_shard=state.table_shard.at[at].set(shard),
         table_action=state.table_action.at[at].set(action),
-        table_width=state.table_width.at[at].set(width),
         blocks=state.blocks.at[at].set(block),
         support=jnp.maximum(state.support, block.max(0)),
         l_inverse=l_inverse,

@@ -11,7 +11,7 @@ import pytest
 
 import graftjax
 from graftjax.errors import GraftError, UsageError
-from graftjax.evaluate.command import run_command
+from graftjax.console import run_console
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
@@ -58,11 +58,15 @@ def test_known_errors_are_one_line(error, code, capsys):
     def main():
         raise error
 
-    assert run_command(main) == code
+    with pytest.raises(SystemExit) as stop:
+        run_console(main, "spider.py")
+    assert stop.value.code == code
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
 def test_other_errors_keep_their_traceback():
     with pytest.raises(ZeroDivisionError):
-        run_command(lambda: 1 // 0)
-    assert run_command(lambda: None) == 0
+        run_console(lambda: 1 // 0, "spider.py")
+    with pytest.raises(SystemExit) as stop:
+        run_console(lambda: None, "spider.py")
+    assert stop.value.code == 0

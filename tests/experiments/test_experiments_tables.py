@@ -14,7 +14,7 @@ from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate import datasets
-from graftjax.evaluate.command import parse_arguments
+from graftjax.console import parse_arguments
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 

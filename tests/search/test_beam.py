@@ -1,0 +1,320 @@
+"""The compiled beam search against brute force, on small made-up problems.
+
+All problems share one compiled program (one bucket of budgets, one of widths); tables of a cluster beyond `shards` and
+unused actions are padding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from brute_force import Partial, Rules, all_outcomes, log_det, steps
+
+from graftjax.igms.exact import covariance
+from graftjax.igms.exact import log_det as exact_log_det
+from graftjax.search import beam
+from graftjax.search.actions import Dials
+from graftjax.search.region import ATOM_BUCKETS, Problem, empty_problem
+from graftjax.search.settings import MAX_TREES, ROWS, Settings
+from graftjax.search.state import empty_state
+
+BUDGET, WIDTH, BEAM = 8, ATOM_BUCKETS[0], Settings().beam
+RULES = Rules(noise=0.1, power=0.5, supported=0.5, least_gain=0.3, least_fragment_gain=0.2)
+
+
+def search(problem: Problem, fill: bool = False, rules: Rules = RULES) -> beam.Outcome:
+    state = beam.search(problem, dials(rules), beam=BEAM)
+    if fill:
+        state = beam.spend(problem, dials(rules), state)
+    return jax.device_get(beam.outcome_of(state))
+
+
+def dials(rules: Rules) -> Dials:
+    return Dials(
+        noise=jnp.asarray(rules.noise, jnp.float32),
+        endpoint_power=jnp.asarray(rules.power, jnp.float32),
+        supported=jnp.asarray(rules.supported, jnp.float32),
+        least_gain=jnp.asarray(rules.least_gain, jnp.float32),
+        least_fragment_gain=jnp.asarray(rules.least_fragment_gain, jnp.float32),
+    )
+
+
+def shards(problem: Problem, cluster: int, count: int, fresh: int, level: float) -> None:
+    """Tables of a cluster with one Jaccard for each two of them."""
+    problem.shards[cluster], problem.fresh[cluster] = count, fresh
+    problem.correlation[cluster] = level + (1 - level) * np.eye(problem.correlation.shape[1])
+
+
+def names(outcome: beam.Outcome) -> tuple[tuple[int, int], ...]:
+    count = int(outcome.num_tables)
+    pairs = zip(outcome.table_cluster[:count].tolist(), outcome.table_shard[:count].tolist(), strict=True)
+    return tuple(sorted(pairs))
+
+
+def empty(budget: int = BUDGET) -> Problem:
+    problem = empty_problem(WIDTH, BUDGET)._replace(budget=np.asarray(budget, np.int32))
+    problem.atom_mask[:] = True
+    problem.direct[np.diag_indices_from(problem.direct)] = 1.0
+    problem.path[np.diag_indices_from(problem.path)] = 1.0
+    return problem
+
+
+def add(problem: Problem, action: int, cluster: int, trees: tuple[int, ...] = (), fragment: int = -1, **rows: float):
+    """An action whose unit number i supports atoms as told: `r1a3=0.5` is unit 1, atom 3."""
+    problem.cluster[action], problem.fragment[action], problem.action_valid[action] = cluster, fragment, True
+    problem.witnesses[action, list(trees)] = True
+    problem.shards[cluster] = problem.fresh[cluster] = max(problem.shards[cluster], 1)
+    for name, value in rows.items():
+        row, atom = name[1:].split("a")
+        problem.rows[action, int(row), int(atom)] = value
+
+
+def link(problem: Problem, a: int, b: int, omega: float) -> None:
+    problem.direct[a, b] = problem.direct[b, a] = omega
+    problem.path[a, b] = problem.path[b, a] = omega
+
+
+def bridge(problem: Problem, a: int, b: int, via: int, weight: float) -> None:
+    problem.path[a, b] = problem.path[b, a] = weight
+    problem.bridge[a, b] = problem.bridge[b, a] = via
+    problem.shards[via] = problem.fresh[via] = max(problem.shards[via], 1)
+
+
+def witnesses(rng: np.random.Generator, trees: int, each: int, atoms: int = 12) -> Problem:
+    """`each` candidate clusters for every tree, with random units over the tree's own and common atoms."""
+    problem = empty()
+    for tree in range(trees):
+        for k in range(each):
+            number = tree * each + k
+            add(problem, number, number, (tree,))
+            problem.rows[number, 0, tree] = rng.random()
+            problem.rows[number, 1:3, :atoms] = rng.random((2, atoms)) * (rng.random((2, atoms)) < 0.4)
+    problem.entity[:trees, : trees * each] = rng.random((trees, trees * each))
+    problem.bound[:trees] = 3.0 * rng.random(trees)
+    return problem
+
+
+def test_with_room_for_all_the_best_of_all_sequences_is_found():
+    """Three trees with two candidates each, a direct join between two trees: no two orders differ in value."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        problem = witnesses(rng, 3, 2)
+        problem.joins[0] = 13, 0, 1
+        for a in (0, 1):
+            for b in (2, 3):
+                if rng.random() < 0.4:
+                    link(problem, a, b, rng.random())
+                else:
+                    bridge(problem, a, b, 6 + 2 * a + b - 2, rng.random())
+        outcomes = all_outcomes(problem, RULES)
+        best, value = max(outcomes, key=lambda item: item[1])
+        outcome = search(problem)
+        assert float(outcome.logdet) == pytest.approx(value, rel=1e-4), seed
+        assert names(outcome) == best, seed
+
+
+def test_shards_are_completed_and_near_copies_left():
+    for seed in range(6):
+        rng = np.random.default_rng(100 + seed)
+        problem = witnesses(rng, 2, 1)
+        for cluster in (0, 1):
+            shards(problem, cluster, 4, int(rng.integers(1, 5)), rng.choice([0.5, 0.9, 0.98]))
+            if problem.fresh[cluster] < 4:
+                problem.correlation[cluster, 0, 3] = problem.correlation[cluster, 3, 0] = 0.99
+        best, value = max(all_outcomes(problem, RULES), key=lambda item: item[1])
+        outcome = search(problem)
+        assert float(outcome.logdet) == pytest.approx(value, rel=1e-3), seed
+        assert names(outcome) == best, seed
+        for cluster in (0, 1):
+            assert sum(c == cluster for c, _ in names(outcome)) <= problem.fresh[cluster]
+
+
+def mixed(seed: int) -> Problem:
+    """Everything at once: alternatives, a cluster for two trees, joins, bridges, a fragment, shards."""
+    rng = np.random.default_rng(1000 + seed)
+    problem = witnesses(rng, 3, 2)
+    problem.joins[:2] = [(13, 0, 1), (14, 1, 2)]
+    add(problem, 6, 0, (0, 1))
+    problem.rows[6] = np.maximum(problem.rows[0], 0.5 * problem.rows[2])
+    add(problem, 7, 6, fragment=1, r1a9=0.9, r1a10=0.8)
+    problem.edge_mask[10] = True
+    link(problem, 6, 2, 0.8)
+    link(problem, 0, 2, rng.random())
+    link(problem, 2, 4, rng.random())
+    bridge(problem, 1, 3, 7, rng.random())
+    bridge(problem, 3, 5, 8, rng.random())
+    for cluster in (0, 7):
+        shards(problem, cluster, 3, 2, 0.9)
+    return problem
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_result_is_one_of_the_admissible_sequences(seed):
+    problem = mixed(seed)
+    outcomes = all_outcomes(problem, RULES)
+    outcome = search(problem)
+    same_tables = [value for tables, value in outcomes if tables == names(outcome)]
+    assert same_tables
+    assert min(abs(value - float(outcome.logdet)) for value in same_tables) < 1e-3
+    best = max(value for _, value in outcomes)
+    assert 0.95 * best <= float(outcome.logdet) <= best + 1e-3
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("fill", [False, True])
+def test_the_reported_value_is_the_exact_one_of_the_reported_units(seed, fill):
+    problem = mixed(seed)
+    outcome = search(problem, fill)
+    count = int(outcome.num_tables)
+    cluster, shard = outcome.table_cluster[:count], outcome.table_shard[:count]
+    jaccard = problem.correlation[cluster[:, None], shard[:, None], shard[None, :]]
+    c = covariance(cluster, jaccard, ROWS, RULES.noise)
+    m = outcome.blocks[:count].reshape(count * ROWS, WIDTH)
+    assert float(outcome.logdet) == pytest.approx(exact_log_det(m, c), rel=1e-3)
+    assert not outcome.blocks[count:].any()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_filling_continues_what_the_search_found(seed):
+    problem = mixed(seed)
+    found, filled = search(problem), search(problem, True)
+    count = int(found.num_tables)
+    assert int(filled.num_tables) >= count
+    assert np.array_equal(filled.table_cluster[:count], found.table_cluster[:count])
+    assert np.array_equal(filled.table_shard[:count], found.table_shard[:count])
+    assert float(filled.logdet) >= float(found.logdet) - 1e-5
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 8])
+def test_no_table_is_taken_twice_and_never_more_than_the_budget(budget):
+    problem = witnesses(np.random.default_rng(5), 6, 2)._replace(budget=np.asarray(budget, np.int32))
+    for cluster in range(12):
+        shards(problem, cluster, 3, 3, 0.9)
+    for fill in (False, True):
+        found = names(search(problem, fill))
+        assert len(found) == len(set(found)) == budget
+
+
+@pytest.mark.parametrize("each", [1, 2, 5])
+@pytest.mark.parametrize("clusters", [1, 3, 9])
+def test_filling_takes_all_there_is_up_to_the_budget(clusters, each):
+    problem = empty()
+    for number in range(clusters):
+        # One tree, so all but the first are second witnesses; nothing is worth a table by itself.
+        add(problem, number, number, (0,), **{f"r1a{number}": 0.1})
+        shards(problem, number, each, 1, 0.99)
+    assert int(search(problem).num_tables) == 1, "the best first table is better than no answer"
+    filled = search(problem, True)
+    assert int(filled.num_tables) == min(BUDGET, clusters * each)
+    assert float(filled.logdet) > 0
+
+
+def test_a_bridge_that_the_budget_has_no_room_for_is_left_out():
+    """The last place used to stay empty when the only table left would have liked a bridge beside it."""
+    problem = empty()
+    add(problem, 0, 0, (0,), r0a0=1.0, r1a1=1.0)
+    shards(problem, 0, BUDGET - 1, BUDGET - 1, 0.9)
+    add(problem, 1, 1, (1,), r0a2=0.2)
+    problem.entity[0, 0], problem.entity[1, 1] = 1.0, 1.0
+    problem.joins[0] = 13, 0, 1
+    bridge(problem, 0, 1, 2, 0.9)
+    # Its own gain is too small for `graft`, which fills up with shards; one place is left for the fill.
+    filled = search(problem, True, replace(RULES, least_gain=1.0))
+    assert names(filled) == (*((0, shard) for shard in range(BUDGET - 1)), (1, 0))
+
+
+def test_a_bridge_comes_with_the_witness_that_needs_it():
+    problem = empty()
+    add(problem, 0, 0, (0,), r0a0=0.9, r1a1=0.9)
+    add(problem, 1, 1, (1,), r0a2=0.6, r1a3=0.6)
+    problem.entity[0, 0], problem.entity[1, 1] = 0.9, 0.6
+    problem.joins[0] = 13, 0, 1
+    bridge(problem, 0, 1, 2, 0.8)
+    outcome = search(problem)
+    assert outcome.table_cluster[:3].tolist() == [0, 2, 1]
+    assert outcome.table_action[:3].tolist() == [0, -1, 1]
+    expected = np.zeros((ROWS, WIDTH), np.float32)
+    expected[-1, 13] = 0.8 * np.sqrt(0.9 * 0.6)
+    assert outcome.blocks[1] == pytest.approx(expected)
+    assert not outcome.blocks[2, -1].any()
+    link(problem, 0, 1, 0.8)
+    problem.bridge[:] = -1
+    assert search(problem).table_cluster[:3].tolist() == [0, 1, -1]
+
+
+def test_a_fragment_needs_its_witness_and_counts_for_what_is_missing():
+    problem = empty()
+    add(problem, 0, 0, (0,), r0a0=0.9, r1a1=0.9)
+    add(problem, 1, 1, fragment=0, r1a1=0.95, r2a2=0.9, r2a3=0.9)
+    problem.entity[0, 0] = 0.9
+    problem.edge_mask[3] = True
+    assert search(problem).table_cluster[:2].tolist() == [0, -1], "no join leads to it"
+    link(problem, 0, 1, 0.64)
+    outcome = search(problem)
+    assert outcome.table_cluster[:2].tolist() == [0, 1]
+    expected = np.zeros((ROWS, WIDTH), np.float32)
+    expected[2, 2], expected[2, 3] = 0.9 * 0.8, 0.9 * 0.8 * 0.9  # along √ω, the edge with the entity
+    assert outcome.blocks[1] == pytest.approx(expected)
+    problem.action_valid[0] = False
+    assert int(search(problem, True).num_tables) == 0
+
+
+@pytest.mark.parametrize("fill", [False, True])
+def test_without_candidates_nothing_is_found(fill):
+    outcome = search(empty_problem(WIDTH, BUDGET), fill)
+    assert int(outcome.num_tables) == 0
+    assert float(outcome.logdet) == 0.0
+    assert (outcome.table_cluster == -1).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e30])
+@pytest.mark.parametrize("fill", [False, True])
+def test_broken_numbers_never_win(bad, fill):
+    problem = witnesses(np.random.default_rng(3), 2, 2)
+    broken = witnesses(np.random.default_rng(3), 2, 2)
+    problem.action_valid[1] = False
+    broken.rows[1] = bad
+    sound, outcome = search(problem, fill), search(broken, fill)
+    assert names(outcome) == names(sound)
+    assert float(outcome.logdet) == pytest.approx(float(sound.logdet))
+    broken.action_valid[[0, 2, 3]] = False
+    assert int(search(broken, fill).num_tables) == 0
+
+
+def test_one_slot_for_a_set_of_tables_however_it_is_reached():
+    """Five clusters of equal worth: ten pairs by twenty orders, so sixteen slots would hold pairs twice."""
+    problem = empty()
+    for number in range(5):
+        add(problem, number, number, (number,), **{f"r1a{number}": 0.9})
+    start = empty_state(problem.correlation.shape[1], ROWS, WIDTH, MAX_TREES, problem.shards.shape[0])
+    states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (BEAM, *leaf.shape)), start)
+    states = states._replace(live=jnp.arange(BEAM) == 0)
+    step = jax.jit(lambda states: beam._step(problem, states, dials(RULES), False))
+    for expected in (5, 10, 10, 5, 1):
+        states, moved = step(states)
+        assert bool(moved)
+        live = np.flatnonzero(np.asarray(states.live))
+        sets = {tuple(sorted(c for c in states.table_cluster[i].tolist() if c >= 0)) for i in live}
+        assert len(live) == len(sets) == expected
+    assert not bool(step(states)[1])
+
+
+def test_a_cluster_for_two_trees_gives_way_to_one_for_each():
+    """One half-witness of both trees gains more at once than a full witness of one, and less in the end."""
+    problem = empty()
+    add(problem, 0, 0, (0, 1), r0a0=0.7, r0a1=0.7, r1a2=0.7, r2a3=0.7)
+    add(problem, 1, 1, (0,), r0a0=0.95, r1a2=0.95)
+    add(problem, 2, 2, (1,), r0a1=0.95, r1a3=0.95)
+    problem.bound[:2] = 1.2
+    assert sorted(search(problem).table_cluster[:2].tolist()) == [1, 2]
+
+
+def test_the_reference_agrees_with_itself_on_single_steps():
+    """The brute force's own steps never lose value, so that its maximum means something."""
+    problem = mixed(0)
+    for after, _ in steps(problem, Partial(), RULES):
+        assert log_det(problem, after, RULES.noise) >= -1e-9
