@@ -17,8 +17,9 @@ SHOWN_COLUMNS = 10
 def plan(synthesis: Synthesis) -> str:
     """How the tables are integrated, for example `a ⋈ b ⋈ (c ∪ d)`.
 
-    Tables that unions connect stand in one bracket; groups that no join connects are separated by `;`.
-    Everything is in the order of retrieval.
+    Tables that unions connect stand in one bracket, and neighbours in the plan are joined wherever the joins
+    form a chain; it starts from an end, a single table if there is one. Groups that no join connects are
+    separated by `;`, in the order of retrieval.
 
     >>> from graftjax.types import Operator
     >>> a, b, c = (TableId("", name) for name in "abc")
@@ -32,7 +33,26 @@ def plan(synthesis: Synthesis) -> str:
     parts: dict[TableId, dict[TableId, list[TableId]]] = {}
     for table in synthesis.tables:
         parts.setdefault(whole_of[table], {}).setdefault(union_of[table], []).append(table)
-    return " ; ".join(" ⋈ ".join(map(_bracket, groups.values())) for groups in parts.values())
+    joins = [(union_of[s.anchor], union_of[s.new]) for s in steps if s.kind == "join"]
+    return " ; ".join(" ⋈ ".join(_bracket(groups[g]) for g in _walk(groups, joins)) for groups in parts.values())
+
+
+def _walk(groups: dict[TableId, list[TableId]], joins: list[tuple[TableId, TableId]]) -> list[TableId]:
+    """The groups along the joins, depth first from an end."""
+    near: dict[TableId, list[TableId]] = {group: [] for group in groups}
+    for a, b in joins:
+        if a in near and b in near:
+            near[a].append(b)
+            near[b].append(a)
+    start = min(groups, key=lambda group: (len(near[group]) > 1, len(groups[group])))
+    order: list[TableId] = []
+    stack = [start]
+    while stack:
+        group = stack.pop()
+        if group not in order:
+            order.append(group)
+            stack.extend(reversed(near[group]))
+    return order
 
 
 def _bracket(tables: list[TableId]) -> str:

@@ -2,10 +2,10 @@
 
 Letters: n nodes and m edges of the graph, N and E those after padding, D features of a node.
 
-A graph is padded to bucket sizes, so that a jitted function meets few shapes. As in jraph, padding is a second
-graph: its nodes have features 0, its edges weight 0 and both ends on the first padding node, of which there
-is always one. Nothing is NaN, and the type 0 is kept for padding. JAX clamps or drops an index out of range
-without a word, so indices are checked here, once, in NumPy.
+A graph is padded to bucket sizes, so that a jitted function meets few shapes. As in jraph, padding is a
+second graph: its nodes have features 0, its edges weight 0 and both ends on the first padding node, of which
+there is always one. Nothing is NaN, and the type 0 is kept for padding. JAX clamps or drops an index out of
+range without a word, so indices are checked here, once, in NumPy.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def build(
 ) -> TypedGraph:
     """Check a graph and pad it to the smallest buckets with N > n and E ≥ m.
 
-    Raises `UsageError` for a graph beyond the largest bucket, an index or a type out of range, an edge between
-    the wrong node sets, features or weights that are not finite, and a weight outside (0, 1].
+    Raises `UsageError` for a graph beyond the largest bucket, an index or a type out of range, an edge
+    between the wrong node sets, features or weights that are not finite, and a weight outside (0, 1].
     """
     n, m = len(features), len(senders)
     if not np.isfinite(features).all():
@@ -106,7 +106,9 @@ def build(
     _check_range("receiver", receivers, 0, n)
     for kind in np.unique(edge_type).tolist():
         rows = edge_type == kind
-        for side, ends, wanted in zip(("sender", "receiver"), (senders, receivers), ENDS[EdgeType(kind)], strict=True):
+        for side, ends, wanted in zip(
+            ("sender", "receiver"), (senders, receivers), ENDS[EdgeType(kind)], strict=True
+        ):
             if (node_type[ends[rows]] != wanted).any():
                 raise UsageError(f"typed graph: a {side} of {EdgeType(kind).name} is no {wanted.name}")
 
@@ -116,10 +118,11 @@ def build(
     graph = jraph.GraphsTuple(
         nodes=np.concatenate([features, np.zeros((n_pad, features.shape[1]))]).astype(np.float32),
         edges=np.concatenate([weight, np.zeros(e_pad)]).astype(np.float32)[:, None],
-        senders=pad(senders, e_pad, n),
-        receivers=pad(receivers, e_pad, n),
-        n_node=np.array([n, n_pad], np.int32),
-        n_edge=np.array([m, e_pad], np.int32),
+        # jraph's annotations know JAX arrays only; it takes NumPy's as well.
+        senders=pad(senders, e_pad, n),  # pyright: ignore[reportArgumentType]
+        receivers=pad(receivers, e_pad, n),  # pyright: ignore[reportArgumentType]
+        n_node=np.array([n, n_pad], np.int32),  # pyright: ignore[reportArgumentType]
+        n_edge=np.array([m, e_pad], np.int32),  # pyright: ignore[reportArgumentType]
         globals=None,
     )
     return TypedGraph(
@@ -141,5 +144,8 @@ def _check_range(what: str, values: np.ndarray, low: int, high: int) -> None:
 def _bucket(what: str, size: int, buckets: Sequence[int]) -> int:
     fitting = [bucket for bucket in buckets if bucket >= size]
     if not fitting:
-        raise UsageError(f"typed graph: {size} {what} (padding included) exceed the largest bucket, {max(buckets, default=0)}")
+        raise UsageError(
+            f"typed graph: {size} {what} (padding included) exceed the largest bucket, "
+            f"{max(buckets, default=0)}"
+        )
     return min(fitting)

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 _SEPARATORS = re.compile(r"[\s_\-./\\:;,|#()\[\]{}\"'`]+")
-# The second form ends an acronym before the next word (`GPSUnit`), unless what follows is its plural (`StuIDs`).
-_CAMEL = re.compile(
-    r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|(?<=[A-Za-z])(?=[0-9]{2,})"
-)
+# The second form ends an acronym before the next word (`GPSUnit`), but not before its plural s (`StuIDs`).
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?!s(?![a-z]))[a-z])|(?<=[A-Za-z])(?=[0-9]{2,})")
 _SHARD_NUMBER = re.compile(r"(?<=[^\W\d_])[\s_\-.]*(?:part|shard|split)?[\s_\-.]*\d{1,5}$", re.IGNORECASE)
 _PLURAL_ES = re.compile(r"(ss|sh|ch|x|z)es$")
 _NOT_PLURAL = re.compile(r"(ss|us|is)$|^(series|species|news)$")

@@ -68,39 +68,69 @@ class QueryEvidence:
             if atoms.edge_kind[e] == JOIN
         )
 
-    def strength(self, attribute: int, entity: Float[np.ndarray, " k"], classes: Int[np.ndarray, " k"]) -> np.ndarray:
+    @cached_property
+    def _spans(self) -> tuple[Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
+        """(clusters with classes, number of each one's first class): classes are numbered cluster by cluster."""
+        owner = self.graph.unions.class_cluster
+        starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]]) if len(owner) else np.zeros(0, np.int64)
+        return owner[starts], starts
+
+    def _per_cluster(self, per_class: Float[np.ndarray, " K"]) -> Float[np.ndarray, " M"]:
+        """Maximum over the classes of each cluster; 0 for a cluster without columns."""
+        best = np.zeros(self.graph.unions.num_clusters, per_class.dtype)
+        clusters, starts = self._spans
+        if len(starts):
+            best[clusters] = np.maximum.reduceat(per_class, starts)
+        return best
+
+    def _strength(self, attribute: int, entity: Float[np.ndarray, " K"] | float) -> Float[np.ndarray, " K"]:
         """‖m‖² of the unit that each class would be as image of the attribute, under an entity support."""
         column = self.support.column
-        s = column[attribute, classes]
+        s = column[attribute]
         total = s**2 + (entity * s) ** 2
         for value in self.values[attribute]:
-            v = column[value, classes]
-            total = total + v**2 + (s * v) ** 2
+            total += column[value] ** 2 + (s * column[value]) ** 2
         return total
+
+    @cached_property
+    def witness_strength(self) -> dict[int, Float[np.ndarray, " K"]]:
+        """Strength of each class as image of each attribute, its cluster being the tree's witness."""
+        cluster_of = self.graph.unions.class_cluster
+        return {
+            int(attribute): self._strength(int(attribute), self.support.entity[t, cluster_of])
+            for t, attributes in enumerate(self.attributes)
+            for attribute in attributes
+        }
 
     @cached_property
     def tree_gain(self) -> Float[np.ndarray, "t M"]:
         """log det gain of each cluster as the first witness of each tree, rows taken as independent."""
         own = 1.0 + self.settings.noise
-        cluster_of = self.graph.unions.class_cluster
-        num_clusters = self.graph.unions.num_clusters
-        every = np.arange(len(cluster_of))
         gain = np.log1p(self.support.entity**2 / own)
         for t, attributes in enumerate(self.attributes):
             for attribute in attributes:
-                best = np.zeros(num_clusters, np.float32)
-                np.maximum.at(best, cluster_of, self.strength(attribute, self.support.entity[t, cluster_of], every))
-                gain[t] += np.log1p(best / own)
+                gain[t] += np.log1p(self._per_cluster(self.witness_strength[int(attribute)]) / own)
         return gain
+
+    @cached_property
+    def fragment_strength(self) -> Float[np.ndarray, "t M"]:
+        """What each cluster could add to each tree without being its witness: its well supported attributes."""
+        total = np.zeros_like(self.support.entity)
+        least = 2 * self.settings.supported**2
+        for t, attributes in enumerate(self.attributes):
+            for attribute in attributes:
+                best = self._per_cluster(self._strength(int(attribute), 1.0))
+                total[t] += np.where(best > least, best, 0.0)
+        return total
 
     def images(self, tree: int, cluster: int) -> dict[int, int]:
         """Image class of each attribute of the tree in a cluster."""
         classes = self.graph.classes[cluster]
         if not len(classes):
             return {}
-        entity = np.full(len(classes), self.support.entity[tree, cluster])
+        first, last = classes[0], classes[-1] + 1
         return {
-            int(attribute): int(classes[self.strength(attribute, entity, classes).argmax()])
+            int(attribute): int(first + self.witness_strength[int(attribute)][first:last].argmax())
             for attribute in self.attributes[tree]
         }
 

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +49,8 @@ class Benchmark:
         folder = Path(data_dir) / name
         if not (folder / LAYOUTS[name]).is_dir():
             raise UsageError(
-                f"{name} is not at {folder / LAYOUTS[name]}: pass --data-dir or set GRAFTJAX_DATA to the folder that holds {name}/"
+                f"{name} is not at {folder / LAYOUTS[name]}: "
+                f"pass --data-dir or set GRAFTJAX_DATA to the folder that holds {name}/"
             )
         return cls(name, folder, cls._seed_of(folder))
 
@@ -103,13 +105,13 @@ class Benchmark:
         name of another table of its database is left out.
         """
         by_name: dict[str, list[tuple[SourceTable, int]]] = defaultdict(list)
-        for source, count in sorted(self.shard_counts.items()):
-            by_name[source[1]].extend((source, part) for part in range(count))
+        for source, number in sorted(self.shard_counts.items()):
+            by_name[source[1]].extend((source, part) for part in range(number))
         shards: dict[SourceTable, dict[int, TableId]] = defaultdict(dict)
         for name, parts in by_name.items():
             databases = {source[0] for source, _ in parts}
-            numbers = [n for n in range(1, 2 * len(parts) + len(self.sources) + 1)
-                       if not any((database, f"{name}_{n}") in self.sources for database in databases)]  # fmt: skip
+            free = (n for n in count(1) if not any((d, f"{name}_{n}") in self.sources for d in databases))
+            numbers = list(islice(free, len(parts)))
             order = _rng(self.seed, "name", name).permutation(len(parts))
             for (source, part), place in zip(parts, order, strict=True):
                 spelt = self.sources[source]

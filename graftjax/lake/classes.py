@@ -42,7 +42,9 @@ class ValueSets:
     def distinct(self) -> Float[np.ndarray, " K"]:
         """Distinct values per class: exact where all are known, else estimated from the known part."""
         counts = self.counts().astype(np.float64)
-        below = np.array([np.searchsorted(self.of(k), self.limit[k], side="right") for k in range(len(counts))])
+        below = np.array(
+            [np.searchsorted(self.of(k), self.limit[k], side="right") for k in range(len(counts))]
+        )
         share = (self.limit.astype(np.float64) + 1.0) / 2.0**64
         return np.where(self.limit == WHOLE, counts, np.maximum(counts, below / share))
 
@@ -57,7 +59,9 @@ def pool(columns: Sequence[Column], n_rows: Sequence[int]) -> tuple[np.ndarray, 
     limits = [part[-1] for part in parts if len(part) >= SKETCH_SIZE]
     limit = min(limits) if limits else np.uint64(WHOLE)
     hashes = np.unique(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
-    filled = sum(round((1.0 - column.null_share) * rows) for column, rows in zip(columns, n_rows, strict=True))
+    filled = sum(
+        round((1.0 - column.null_share) * rows) for column, rows in zip(columns, n_rows, strict=True)
+    )
     return hashes, np.uint64(limit), filled
 
 

@@ -20,7 +20,7 @@ def tables_of_sql(sql: str, dialect: str = "sqlite") -> tuple[str, ...]:
     """
     try:
         statement = sqlglot.parse_one(sql, read=dialect)
-        found = _read_in_scopes(statement)
+        found = _read_in_scopes(statement) if isinstance(statement, exp.Query) else set()
     except (SqlglotError, ValueError) as error:  # ValueError: no such dialect
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise GraftError(f"gold SQL can't be parsed as {dialect}: {reason}") from error
@@ -32,12 +32,11 @@ def tables_of_sql(sql: str, dialect: str = "sqlite") -> tuple[str, ...]:
     return tuple(sorted(name for name in found if name))
 
 
-def _read_in_scopes(statement: exp.Expression) -> set[str]:
-    """Tables that the scopes of a query read; empty for what is no query or has scopes that can't be told."""
-    if not isinstance(statement, exp.Query):
-        return set()
+def _read_in_scopes(statement: exp.Query) -> set[str]:
+    """Tables that the scopes of a query read; empty when the scopes can't be told."""
+    # To SQL `Top` is the table expression `TOP`; scopes look at the letters.
     for node in statement.find_all(exp.Table, exp.TableAlias):
-        if isinstance(node.this, exp.Identifier):  # SQL takes `Top` for the table expression `TOP`, scopes do not
+        if isinstance(node.this, exp.Identifier):
             node.this.set("this", node.name.lower())
     try:
         sources = [source for scope in traverse_scope(statement) for source in scope.sources.values()]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from graftjax.lake.joins import JoinEdges
 from graftjax.lake.unions import UnionClusters

@@ -70,7 +70,9 @@ def group_by_schema(tables: Sequence[Table], *, headers: bool = True) -> SchemaG
         column_table.extend([number] * len(names))
         column_slot.extend(slots_of_group[group][name] for name in names)
     as_int = lambda values: np.asarray(values, np.int32)  # noqa: E731
-    return SchemaGroups(*map(as_int, (table_group, column_table, column_slot, slot_group, first_table, first_column)))
+    return SchemaGroups(
+        *map(as_int, (table_group, column_table, column_slot, slot_group, first_table, first_column))
+    )
 
 
 def _numbered(names: list[str]) -> list[tuple[str, int]]:

@@ -28,6 +28,7 @@ from graftjax.lake.record import VARIANTS, HeaderMode, LakeIndex, NodeTexts
 from graftjax.lake.unions import union_clusters
 from graftjax.types import Skip, Table
 
+
 def build_index(
     tables: Iterable[RawTable | Skip],
     folder: Path,
@@ -51,8 +52,15 @@ def build_index(
             continue
         try:
             table, rows = profile_and_rows(item)
-        except (ValueError, TypeError, MemoryError, UnicodeError) as error:  # pyarrow's errors are ValueErrors
-            skips.append(Skip(item.origin, f"{item.id}: can't be profiled ({str(error).splitlines()[0][:200]})"))
+        except (
+            ValueError,
+            TypeError,
+            MemoryError,
+            UnicodeError,
+        ) as error:  # pyarrow's errors are ValueErrors
+            skips.append(
+                Skip(item.origin, f"{item.id}: can't be profiled ({str(error).splitlines()[0][:200]})")
+            )
             continue
         profiles.append(table)
         row_sketches.append(rows)
@@ -65,18 +73,32 @@ def build_index(
     names = [table_text(profiles[t].id.name) for t in groups.first_table]
     slot_texts = _slot_texts(columns, groups, keep)
     cache.encode([*names, *slot_texts], encoder, progress="encode groups" if progress else False)
-    unions = union_clusters(profiles, groups, cache.vectors(names, encoder.dim), cache.vectors(slot_texts, encoder.dim))
+    unions = union_clusters(
+        profiles, groups, cache.vectors(names, encoder.dim), cache.vectors(slot_texts, encoder.dim)
+    )
 
     n_rows = [profiles[t].n_rows for t in groups.column_table]
     values = pool_classes(columns, n_rows, unions.column_class, unions.num_classes)
-    texts, nodes = _node_texts(profiles, columns, groups, unions.table_cluster, unions.column_class, unions.num_classes, values, keep)
+    texts, nodes = _node_texts(
+        profiles, columns, groups, unions.table_cluster, unions.column_class, unions.num_classes, values, keep
+    )
     cache.encode(texts, encoder, progress="encode nodes" if progress else False)
     dense = cache.vectors(texts, encoder.dim)
     joins = join_edges(values, unions.class_cluster, dense[nodes.header], dense[nodes.context])
     graph = LakeGraph(unions, joins, groups.column_table)
     space = TextSpace(tuple(texts), dense, TrigramIndex.build(texts))
     index = LakeIndex(
-        tuple(profiles), tuple(skips), tuple(notes), graph, values, space, nodes, tuple(row_sketches), encoder.name, headers, folder
+        tuple(profiles),
+        tuple(skips),
+        tuple(notes),
+        graph,
+        values,
+        space,
+        nodes,
+        tuple(row_sketches),
+        encoder.name,
+        headers,
+        folder,
     )
     store.save(index, folder)
     cache.tidy()
@@ -91,7 +113,9 @@ def open_index(folder: Path, encoder_name: str | None = None) -> LakeIndex:
     """
     index = store.load(folder)
     if encoder_name is not None and index.encoder_name != encoder_name:
-        raise GraftError(f"{folder}: made with encoder {index.encoder_name}, not {encoder_name}; build it again")
+        raise GraftError(
+            f"{folder}: made with encoder {index.encoder_name}, not {encoder_name}; build it again"
+        )
     return index
 
 
@@ -136,7 +160,9 @@ def _node_texts(
         sample = pooled_sample([columns[c].sample for c in members])
         lead = speakers[0]
         if keep:
-            context.append(_filled([number(column_text(tables[owner[c]].id.name, name_of(c))) for c in speakers]))
+            context.append(
+                _filled([number(column_text(tables[owner[c]].id.name, name_of(c))) for c in speakers])
+            )
             header.append(_filled([number(words(name_of(c))) for c in speakers]))
         else:
             context.append(_filled([number(value_text(table_text(tables[owner[lead]].id.name), sample))]))
@@ -144,8 +170,10 @@ def _node_texts(
         value[k] = number(value_text(name_of(lead) if keep else "", sample))
         if int(lead) in starts and unique[k] > 0.95:
             key[k] = number(key_text(tables[owner[lead]].id.name))
-    stacked = [np.asarray(part, np.int32).reshape(-1, VARIANTS) for part in (table_nodes, schema_nodes, context, header)]
-    return list(texts), NodeTexts(*stacked, key, value)
+    stack = lambda part: np.asarray(part, np.int32).reshape(-1, VARIANTS)  # noqa: E731
+    return list(texts), NodeTexts(
+        stack(table_nodes), stack(schema_nodes), stack(context), stack(header), key, value
+    )
 
 
 def _partition(owner: np.ndarray, count: int) -> list[np.ndarray]:

@@ -40,7 +40,9 @@ class JoinEdges:
     containment: Float[np.ndarray, " J"]
 
 
-NO_EDGES = JoinEdges(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32))
+NO_EDGES = JoinEdges(
+    np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(0, np.float32)
+)
 
 
 def join_edges(
@@ -72,7 +74,9 @@ def join_edges(
     a, b, score, containment = a[keep], b[keep], score[keep], containment[keep]
     # An edge far below the best partner of its column is a chance likeness more often than not.
     weight = np.minimum(1.0, score / FULL_SCORE) * score / best[a]
-    return JoinEdges(a.astype(np.int32), b.astype(np.int32), weight.astype(np.float32), containment.astype(np.float32))
+    return JoinEdges(
+        a.astype(np.int32), b.astype(np.int32), weight.astype(np.float32), containment.astype(np.float32)
+    )
 
 
 def _wording(header: np.ndarray, context: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -183,7 +187,9 @@ def _confirm(
             left = left[: np.searchsorted(left, limit, side="right")]
             below = len(np.intersect1d(left, right, assume_unique=True))
             # A handful of comparable values proves little: all shared, known values then decide.
-            size[pair], rare[pair] = (len(left), rare[pair] * below / shared[pair]) if len(left) >= 8 else (size[pair], rare[pair])
+            size[pair], rare[pair] = (
+                (len(left), rare[pair] * below / shared[pair]) if len(left) >= 8 else (size[pair], rare[pair])
+            )
             shared[pair] = below if len(left) >= 8 else shared[pair]
     containment = shared / np.maximum(size, 1.0)
     return np.minimum(containment, 1.0), np.clip(rare / np.maximum(shared, 1.0), 0.0, 1.0)

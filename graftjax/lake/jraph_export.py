@@ -27,12 +27,12 @@ def to_graphs_tuple(
 ) -> TypedGraph:
     """The part of the lake graph that lies on `tables` (positions in `index.tables`, [t]).
 
-    Nodes, in this order, with their dense vectors [D] as features: the tables as given (`node_number`: position
-    in `index.tables`), their columns (position in `index.column_names`), and one value summary for each
-    column class among them that has values (number of the class). Edges: table to column and column to value
-    summary with weight 1, unions between tables (earlier to later in the lake), joins from the referring
-    to the referred column. Shards of two joined clusters are linked pair by pair, so edges grow with the
-    product of their numbers.
+    Nodes, in this order, with their dense vectors [D] as features: the tables as given (`node_number`:
+    position in `index.tables`), their columns (position in `index.column_names`), and one value summary for
+    each column class among them that has values (number of the class). Edges: table to column and column to
+    value summary with weight 1, unions between tables (earlier to later in the lake), joins from the
+    referring to the referred column. Shards of two joined clusters are linked pair by pair, so edges grow
+    with the product of their numbers.
 
     Raises `UsageError` for a table that the index does not have or that is named twice, and for a selection
     beyond the largest bucket.
@@ -40,11 +40,15 @@ def to_graphs_tuple(
     chosen = [int(table) for table in tables]
     for table in chosen:
         if not 0 <= table < len(index.tables):
-            raise UsageError(f"table number {table} is out of range: the index has {len(index.tables)} tables")
+            raise UsageError(
+                f"table number {table} is out of range: the index has {len(index.tables)} tables"
+            )
     if len(set(chosen)) < len(chosen):
         raise UsageError("a table is selected twice")
     graph, nodes = index.graph, index.nodes
-    columns = np.concatenate([*(graph.columns[table] for table in chosen), np.zeros(0, np.int64)]).astype(np.int64)
+    columns = np.concatenate([*(graph.columns[table] for table in chosen), np.zeros(0, np.int64)]).astype(
+        np.int64
+    )
     column_class = graph.unions.column_class[columns]
     classes = np.unique(column_class)
     classes = classes[index.values.counts()[classes] > 0]
@@ -109,5 +113,7 @@ def _joins(index: LakeIndex, columns_of_class: dict[int, list[int]]) -> list[_Ed
     return [
         (a, b, EdgeType.JOIN, float(joins.weight[edge]))
         for edge in inside
-        for a, b in product(columns_of_class[int(joins.refers[edge])], columns_of_class[int(joins.referred[edge])])
+        for a, b in product(
+            columns_of_class[int(joins.refers[edge])], columns_of_class[int(joins.referred[edge])]
+        )
     ]

@@ -18,7 +18,6 @@ HeaderMode = Literal["keep", "drop"]
 """`drop`: columns are known by their values only (robustness setting of Sec. 5.7)."""
 
 
-
 VARIANTS = 3
 """Readings of one node: the tables of a cluster may spell its name and its columns differently."""
 

@@ -17,7 +17,9 @@ import tempfile
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -169,7 +171,9 @@ def manifest(folder: Path) -> dict:
         raise GraftError(f"{path}: damaged ({error}); build the index again") from error
     if not isinstance(pointer, dict) or pointer.get("format") != FORMAT:
         found = pointer.get("format") if isinstance(pointer, dict) else "?"
-        raise GraftError(f"{folder}: index format {found}, this version reads {FORMAT}; build the index again")
+        raise GraftError(
+            f"{folder}: index format {found}, this version reads {FORMAT}; build the index again"
+        )
     wanted = {"version": str, "digest": str, "encoder": str, "headers": str, "files": dict}
     if not all(isinstance(pointer.get(name), kind) for name, kind in wanted.items()):
         raise GraftError(f"{path}: damaged (incomplete); build the index again")
@@ -184,7 +188,11 @@ def load(folder: Path, *, verify: bool = False) -> LakeIndex:
     try:
         for name, expected in pointer["files"].items():
             path = version / name
-            if not path.is_file() or path.stat().st_size != expected[0] or (verify and _file_hash(path) != expected):
+            if (
+                not path.is_file()
+                or path.stat().st_size != expected[0]
+                or (verify and _file_hash(path) != expected)
+            ):
                 raise GraftError(f"{path}: missing or damaged; build the index again")
         return _read(version, folder, pointer)
     except (OSError, EOFError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
@@ -263,28 +271,42 @@ def _write(index: LakeIndex, folder: Path) -> None:
 
 def _read(version: Path, folder: Path, pointer: dict) -> LakeIndex:
     array = lambda name: np.load(version / f"{name}.npy", mmap_mode="r", allow_pickle=False)  # noqa: E731
-    record = lambda kind, prefix: kind(**{f.name: np.asarray(array(f"{prefix}_{f.name}")) for f in fields(kind)})  # noqa: E731
+
+    def record(kind: type, prefix: str) -> Any:
+        return kind(**{f.name: np.asarray(array(f"{prefix}_{f.name}")) for f in fields(kind)})
+
     raw = pq.read_table(version / "columns.parquet").to_pydict()
     sketches = _slices(array("sketches"), array("sketch_offsets"))
     columns = [
         Column(name, header, kind, null_share, n_distinct, tuple(sample), sketch)
-        for name, header, kind, null_share, n_distinct, sample, sketch in zip(*raw.values(), sketches, strict=True)
+        for name, header, kind, null_share, n_distinct, sample, sketch in zip(
+            *raw.values(), sketches, strict=True
+        )
     ]
     raw = pq.read_table(version / "tables.parquet").to_pydict()
     tables, start = [], 0
     for source, name, width, n_rows, origin, content in zip(*raw.values(), strict=True):
-        tables.append(Table(TableId(source, name), tuple(columns[start : start + width]), n_rows, origin, content))
+        tables.append(
+            Table(TableId(source, name), tuple(columns[start : start + width]), n_rows, origin, content)
+        )
         start += width
     reports: dict[str, list[Skip]] = {"skip": [], "note": []}
-    for kind, origin, reason in zip(*pq.read_table(version / "reports.parquet").to_pydict().values(), strict=True):
+    for kind, origin, reason in zip(
+        *pq.read_table(version / "reports.parquet").to_pydict().values(), strict=True
+    ):
         reports[kind].append(Skip(origin, reason))
     texts = pq.read_table(version / "texts.parquet")["text"].to_pylist()
     grams = pq.read_table(version / "trigrams.parquet")["text"].to_pylist()
     rows = sp.csr_matrix(
-        (array("trigrams_data"), array("trigrams_indices"), array("trigrams_indptr")), shape=(len(texts), len(grams))
+        (array("trigrams_data"), array("trigrams_indices"), array("trigrams_indptr")),
+        shape=(len(texts), len(grams)),
     )
-    trigrams = TrigramIndex({gram: i for i, gram in enumerate(grams)}, np.asarray(array("trigrams_idf")), rows)
-    graph = LakeGraph(record(UnionClusters, "unions"), record(JoinEdges, "joins"), np.asarray(array("column_table")))
+    trigrams = TrigramIndex(
+        {gram: i for i, gram in enumerate(grams)}, np.asarray(array("trigrams_idf")), rows
+    )
+    graph = LakeGraph(
+        record(UnionClusters, "unions"), record(JoinEdges, "joins"), np.asarray(array("column_table"))
+    )
     return LakeIndex(
         tuple(tables),
         tuple(reports["skip"]),
@@ -306,5 +328,4 @@ def _ragged(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _slices(flat: np.ndarray, offsets: np.ndarray) -> list[np.ndarray]:
-    bounds = offsets.tolist()
-    return [flat[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [flat[a:b] for a, b in pairwise(offsets.tolist())]

@@ -93,19 +93,23 @@ def union_clusters(
     class_cluster: list[int] = []
     clusters = 0
     for root in sorted(members):
-        for part in _split_by_key(tables, members[root], single=len(set(groups.table_group[members[root]])) == 1):
+        single = len(set(groups.table_group[members[root]].tolist())) == 1
+        for part in _split_by_key(tables, members[root], single=single):
             classes: dict[int, int] = {}
             for table in part:
                 table_cluster[table] = clusters
                 for column in range(offsets[table], offsets[table + 1]):
-                    slot = slot_root[groups.column_slot[column]]
+                    slot = int(slot_root[groups.column_slot[column]])
                     if slot not in classes:
                         classes[slot] = len(class_cluster)
                         class_cluster.append(clusters)
                     column_class[column] = classes[slot]
             clusters += 1
     return UnionClusters(
-        table_cluster, column_class, np.asarray(class_cluster, np.int32), score[groups.table_group].astype(np.float32)
+        table_cluster,
+        column_class,
+        np.asarray(class_cluster, np.int32),
+        score[groups.table_group].astype(np.float32),
     )
 
 
@@ -193,7 +197,9 @@ def _column_similarity(a: list[Slot], b: list[Slot]) -> tuple[np.ndarray, np.nda
             shared = _shared(left, right)
             similarity[i, j] = max(meaning, 0.5 * meaning + 0.5 * shared)
             # Numbers lie in each other's range everywhere; words and codes do not.
-            evident[i, j] = left.family != "number" and (shared >= 0.3 or (left.mask != "" and left.mask == right.mask))
+            evident[i, j] = left.family != "number" and (
+                shared >= 0.3 or (left.mask != "" and left.mask == right.mask)
+            )
     return similarity, evident
 
 
@@ -206,7 +212,10 @@ def _shared(left: Slot, right: Slot) -> float:
 def _repeats_a_key(a: list[Slot], b: list[Slot]) -> bool:
     """Whether a column that is a key on both sides has common values: copies or rivals, not parts."""
     return any(
-        left.unique and right.unique and min(len(left.values), len(right.values)) > 2 and _shared(left, right) >= 0.3
+        left.unique
+        and right.unique
+        and min(len(left.values), len(right.values)) > 2
+        and _shared(left, right) >= 0.3
         for left, right in zip(a, b, strict=True)
     )
 
@@ -214,7 +223,13 @@ def _repeats_a_key(a: list[Slot], b: list[Slot]) -> bool:
 def _slot(columns: Sequence[Column], n_rows: Sequence[int], vector: np.ndarray) -> Slot:
     values, _, filled = pool(columns, n_rows)
     kinds = {column.kind for column in columns} - {"empty"}
-    family = "empty" if not kinds else "number" if kinds <= {"integer", "real"} else min(kinds - {"integer", "real"})
+    family = (
+        "empty"
+        if not kinds
+        else "number"
+        if kinds <= {"integer", "real"}
+        else min(kinds - {"integer", "real"})
+    )
     masks = Counter(_DIGIT.sub("9", _LETTER.sub("a", value)) for column in columns for value in column.sample)
     mask, count = masks.most_common(1)[0] if masks else ("", 0)
     coded = "a" in mask and "9" in mask and 2 * count > sum(masks.values())
@@ -255,7 +270,7 @@ def _split_by_key(tables: Sequence[Table], members: list[int], *, single: bool) 
 
 
 def _names_rows(header: str, table: str) -> bool:
-    """Whether a key is named after the table's rows: `id`, or `FacID` in `faculty`, but no `stu_id` in `has_pet`."""
+    """Whether a key is named after the rows: `id`, or `FacID` in `faculty`, but no `stu_id` in `has_pet`."""
     stems = [word for word in words(header).split() if word not in _SURROGATE]
     if not stems:
         return True

@@ -100,7 +100,9 @@ def choices(problem: Problem, state: State, dials: Dials) -> Choice:
     assigned = (problem.witnesses & (state.tree_cluster != EMPTY)[None, :]).any(1)
     single = problem.witnesses.sum(1) <= 1
     least = jnp.where(problem.fragment >= 0, dials.least_fragment_gain, dials.least_gain)
-    least = jnp.where(state.num_tables == 0, 0.0, least)  # the best first table is better than no answer
+    # The best first table is better than no answer, but no better one may hide behind it.
+    at_most = jnp.where(valid_new & jnp.isfinite(gain_new), gain_new, 0.0).max()
+    least = jnp.where(state.num_tables == 0, jnp.minimum(least, at_most), least)
     regular_new = valid_new & ~assigned & (gain_new >= least)
 
     gain_more = jax.vmap(lambda at: _completion_gain(problem, state, at, dials))(jnp.arange(state.table_cluster.shape[0]))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Int
+from jaxtyping import Array, Int
 
 from graftjax.search.actions import NEVER, Choice, Dials, choices
 from graftjax.search.region import NUM_CLUSTERS, Problem

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from graftjax.encode.encoder import Encoder
 from graftjax.errors import UsageError

@@ -134,20 +134,16 @@ def _top(scores: np.ndarray, count: int) -> np.ndarray:
 
 def _fragments(evidence: QueryEvidence, witnesses: list[int], num_trees: int) -> list[tuple[int, tuple[int, ...], int]]:
     """Clusters one join away from a witness that hold an attribute or a value of a tree well."""
-    graph, settings = evidence.graph, evidence.settings
-    near = sorted({b for cluster in witnesses for b in graph.cluster_joins[cluster]})
-    found = []
-    for cluster in near:
-        classes = graph.classes[cluster]
-        if not len(classes):
-            continue
-        for tree in range(num_trees):
-            total = 0.0
-            for attribute in evidence.attributes[tree]:
-                best = float(evidence.strength(int(attribute), np.ones(len(classes)), classes).max())
-                total += best if best > 2 * settings.supported**2 else 0.0
-            if total > 0:
-                found.append((total, cluster, tree))
+    graph = evidence.graph
+    near = np.array(sorted({b for cluster in witnesses for b in graph.cluster_joins[cluster]}), np.int64)
+    if not len(near):
+        return []
+    strength = evidence.fragment_strength[:num_trees, near]
+    found = [
+        (float(strength[tree, i]), int(near[i]), tree)
+        for tree in range(num_trees)
+        for i in _top(strength[tree], NUM_FRAGMENTS)
+    ]
     found.sort(key=lambda item: (-item[0], item[1], item[2]))
     return [(cluster, (), tree) for _, cluster, tree in found[:NUM_FRAGMENTS]]
 

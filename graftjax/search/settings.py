@@ -18,9 +18,9 @@ class Settings:
     """Candidate clusters per intent tree inside the region."""
     beam: int = 16
     """B: syntheses kept per step."""
-    least_gain: float = 1.3
+    least_gain: float = 1.6
     """Gain in log det J below which a new cluster is not worth a table (method `graft`)."""
-    least_fragment_gain: float = 0.7
+    least_fragment_gain: float = 0.8
     """The same for a table that only completes an attribute or a value of a tree that has its witness."""
     least_novelty: float = 0.5
     """Share of rows that a further shard must not have in common with those already taken."""

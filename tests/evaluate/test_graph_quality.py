@@ -63,7 +63,7 @@ def _edge(index, a, b):
 def test_the_discovered_graph_of_a_tiny_benchmark(lake):
     benchmark, index = lake
     quality = measure(index, benchmark)
-    # One foreign key counts: the second lies inside a table, the third leads from a table without rows.
+    # One foreign key counts: the second lies inside a table, the third leads from one without rows.
     assert quality.foreign_keys == 1
     assert quality.join_recall == 1
     assert quality.union_recall > 0.5
@@ -77,13 +77,17 @@ def test_true_clusters_score_one(lake):
     quality = measure(ideal, benchmark)
     assert (quality.union_precision, quality.union_recall) == (1, 1)
     assert (quality.join_recall, quality.mean_join_degree, quality.clusters) == (0, 0, 6)
-    pets, pupils = (classes[ideal.graph.unions.table_cluster[ideal.numbers[benchmark.shards[key][0]]], "stuid"]
-                    for key in (("school", "has_pet"), ("school", "student")))  # fmt: skip
+
+    def stu_id(*source):
+        table = ideal.numbers[benchmark.shards[source][0]]
+        return classes[ideal.graph.unions.table_cluster[table], "stuid"]
+
+    pets, pupils = stu_id("school", "has_pet"), stu_id("school", "student")
     for ends in ((pets, pupils), (pupils, pets)):
         quality = measure(_edge(ideal, *ends), benchmark)
         assert (quality.join_recall, quality.join_precision) == (1, 1)
         assert quality.mean_join_degree == pytest.approx(2 / 6)
-    wrong = measure(_edge(ideal, pets, classes[ideal.graph.unions.table_cluster[ideal.numbers[benchmark.shards["college", "student"][0]]], "stuid"]), benchmark)  # fmt: skip
+    wrong = measure(_edge(ideal, pets, stu_id("college", "student")), benchmark)
     assert (wrong.join_recall, wrong.join_precision) == (0, 0)
 
 

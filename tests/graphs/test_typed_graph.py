@@ -22,7 +22,9 @@ EDGES = [
 
 def _build(nodes=NODES, edges=EDGES, features=None, **buckets):
     columns = list(zip(*edges, strict=True)) if edges else [[], [], [], []]
-    features = np.arange(1, 1 + 3 * len(nodes), dtype=np.float32).reshape(-1, 3) if features is None else features
+    features = (
+        np.arange(1, 1 + 3 * len(nodes), dtype=np.float32).reshape(-1, 3) if features is None else features
+    )
     return build(
         features,
         np.array(nodes, np.int32),
@@ -69,7 +71,14 @@ def test_padding_is_harmless_for_any_graph(n, m, random):
     assert n < len(graph.nodes)
     assert ((typed.node_type == NodeType.PADDING) == ~typed.node_mask).all()
     assert ((typed.edge_type == EdgeType.PADDING) == ~typed.edge_mask).all()
-    for array in (graph.senders, graph.receivers, graph.n_node, graph.n_edge, typed.node_type, typed.edge_type):
+    for array in (
+        graph.senders,
+        graph.receivers,
+        graph.n_node,
+        graph.n_edge,
+        typed.node_type,
+        typed.edge_type,
+    ):
         assert array.dtype == np.int32
 
 

@@ -19,7 +19,7 @@ ATOMS = atoms_of(
 )
 CLUB, ID, NAME, AIB, PLAYER, CLUB_OF = range(6)
 HAS_ID, HAS_NAME, HAS_AIB, HAS_CLUB, JOIN = range(6, 11)
-SETTINGS = ScoreSettings(noise=0.1)
+SETTINGS = ScoreSettings(noise=0.1, supported=0.5)
 ROWS, WIDTH = 4, 16
 
 
@@ -37,7 +37,9 @@ def evidence(**support: dict[int, float]) -> QueryEvidence:
     for node, entries in support.items():
         for k, value in entries.items():
             column[globals()[node], k] = value
-    return QueryEvidence(ATOMS, NodeSupport(entity, column), graph_of([0, 0, 0, 1], tables=[1, 1, 1]), SETTINGS)
+    return QueryEvidence(
+        ATOMS, NodeSupport(entity, column), graph_of([0, 0, 0, 1], tables=[1, 1, 1]), SETTINGS
+    )
 
 
 def row(**entries: float) -> np.ndarray:
@@ -96,6 +98,13 @@ def test_a_fragment_speaks_for_attributes_only():
     assert block[1 + images.index(0)] == pytest.approx(row(ID=0.7, HAS_ID=0.7))
 
 
+def test_fragments_are_ranked_by_what_they_support_well():
+    strength = evidence().fragment_strength
+    well = 2 * 0.7**2 + (2 * 0.5**2 + 0.9**2 + (0.5 * 0.9) ** 2)
+    # Below two entries of one half an attribute is no reason to take a table.
+    assert strength == pytest.approx(np.array([[well, 0, 0], [0, 2 * 0.8**2, 0]]), rel=1e-5)
+
+
 def test_a_cluster_without_columns_is_a_bare_table():
     found = evidence()
     assert found.images(0, 2) == {}
@@ -121,7 +130,8 @@ def test_gain_of_a_first_witness_is_its_log_det(tree, cluster):
 def test_any_support_gives_units_between_zero_and_one(seed, rows):
     rng = np.random.default_rng(seed)
     support = NodeSupport(
-        rng.random((2, 3)).astype(np.float32), rng.random((6, 4)).astype(np.float32) * rng.integers(0, 2, (6, 4))
+        rng.random((2, 3)).astype(np.float32),
+        rng.random((6, 4)).astype(np.float32) * rng.integers(0, 2, (6, 4)),
     )
     found = QueryEvidence(ATOMS, support, graph_of([0, 0, 0, 1], tables=[1, 1, 1]), SETTINGS)
     assert np.isfinite(found.tree_gain).all()

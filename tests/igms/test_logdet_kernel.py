@@ -6,10 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from graftjax.kernels.logdet import block_gain, cholesky, j_inverse_update, lower_inverse, whiten
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from graftjax.kernels.logdet import block_gain, cholesky, j_inverse_update, lower_inverse, whiten
 
 factor_of, inverse_of = jax.jit(cholesky), jax.jit(lower_inverse)
 gain_of, update_of = jax.jit(block_gain), jax.jit(j_inverse_update)
@@ -62,7 +61,7 @@ def evidence(draw):
         if kind in ("new", "empty"):
             continue
         other = draw(st.integers(0, i - 1))
-        # A Jaccard that follows from "same rows" keeps C positive definite: similarity to the original's likes.
+        # A Jaccard scaled from that of the original keeps C positive definite.
         level = {"copy": 1.0, "near copy": 0.999, "shard": 0.9}[kind]
         jaccard[i, :i] = level * jaccard[other, :i]
         jaccard[:i, i] = jaccard[i, :i]
@@ -92,7 +91,9 @@ def test_no_table_lowers_the_score(case):
     gains, _, _ = appended(jnp.asarray(blocks), jnp.asarray(matrix, jnp.float32))
     assert (np.asarray(gains) >= 0.0).all()
     empty = ~blocks.any((1, 2))
-    assert np.asarray(gains)[empty & (np.asarray(matrix)[:, ::ROWS][::ROWS].sum(1) < 1.5)] == pytest.approx(0.0)
+    assert np.asarray(gains)[empty & (np.asarray(matrix)[:, ::ROWS][::ROWS].sum(1) < 1.5)] == pytest.approx(
+        0.0
+    )
 
 
 @given(st.integers(0, 2**31), st.integers(-3, 3))

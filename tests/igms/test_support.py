@@ -17,7 +17,11 @@ DEFAULT = ScoreSettings()
 def index():
     return index_of(
         {
-            "clubs": {"club_id": [1, 2, 3], "name": ["AIB", "Rovers", "United"], "city": ["Cork", "Bray", "Cork"]},
+            "clubs": {
+                "club_id": [1, 2, 3],
+                "name": ["AIB", "Rovers", "United"],
+                "city": ["Cork", "Bray", "Cork"],
+            },
             "weather": {"station": ["north", "south"], "rainfall": [3.5, 4.5]},
             "nothing": {"a": pa_nulls(2), "b": pa_nulls(2)},
         }
@@ -96,7 +100,9 @@ def test_paper_form_gives_one_half_at_cosine_zero(index):
     assert default.column[1].max() < 0.05
 
 
-@pytest.mark.parametrize("settings", [DEFAULT, PAPER, ScoreSettings(beta=1e4)], ids=["default", "paper", "steep"])
+@pytest.mark.parametrize(
+    "settings", [DEFAULT, PAPER, ScoreSettings(beta=1e4)], ids=["default", "paper", "steep"]
+)
 @pytest.mark.parametrize("scale", [1.0, -1.0, 0.0])
 def test_support_lies_between_zero_and_one(index, settings, scale):
     rng = np.random.default_rng(0)

@@ -41,7 +41,9 @@ class HashEncoder(Encoder):
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def raw(source: str, name: str, columns: Mapping[str, Sequence] | None = None, /, **more: Sequence) -> RawTable:
+def raw(
+    source: str, name: str, columns: Mapping[str, Sequence] | None = None, /, **more: Sequence
+) -> RawTable:
     """A table from its columns."""
     columns = {**(columns or {}), **more}
     headers = tuple(columns)
@@ -50,7 +52,9 @@ def raw(source: str, name: str, columns: Mapping[str, Sequence] | None = None, /
     return RawTable(TableId(source, name), data, headers, f"{source}/{name}.csv")
 
 
-def profile(source: str, name: str, columns: Mapping[str, Sequence] | None = None, /, **more: Sequence) -> Table:
+def profile(
+    source: str, name: str, columns: Mapping[str, Sequence] | None = None, /, **more: Sequence
+) -> Table:
     return profile_table(raw(source, name, columns, **more))
 
 

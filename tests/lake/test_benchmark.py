@@ -1,7 +1,8 @@
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from tiny_benchmark import SHARDS, STATEMENTS, write_benchmark
@@ -10,8 +11,14 @@ from graftjax.errors import GraftError, UsageError
 from graftjax.lake.benchmark import Benchmark, statistics
 from graftjax.types import Skip, TableId
 
-ROWS = {("school", "student"): 40, ("school", "has_pet"): 15, ("school", "empty_one"): 0, ("college", "student"): 25,
-        ("clash", "student"): 12, ("clash", "student_1"): 1}  # fmt: skip
+ROWS = {
+    ("school", "student"): 40,
+    ("school", "has_pet"): 15,
+    ("school", "empty_one"): 0,
+    ("college", "student"): 25,
+    ("clash", "student"): 12,
+    ("clash", "student_1"): 1,
+}
 
 
 @pytest.fixture(params=[{"seed": 5, "shards": SHARDS}, None], ids=["shards.json", "drawn"])
@@ -27,8 +34,6 @@ def _rows(tables):
 def test_every_row_is_dealt_to_exactly_one_shard(benchmark_):
     tables = {table.id: table for table in benchmark_.raw_tables()}
     assert set(tables) == {shard for shards in benchmark_.shards.values() for shard in shards}
-    whole = {table.id: table for table in replace(benchmark_, seed=benchmark_.seed).raw_tables()}
-    assert set(whole) == set(tables)
     for source, shards in benchmark_.shards.items():
         rows = Counter(_rows(tables[shard] for shard in shards))
         assert sum(rows.values()) == ROWS[source]
@@ -50,7 +55,11 @@ def test_listed_counts_are_kept(tmp_path):
         ("clash", "student"): 2,
         ("clash", "student_1"): 1,
     }
-    assert statistics(benchmark.raw_tables()) == {"tables": 13, "columns": 4 * 3 + 2 * 2 + 1 + 3 * 3 + 2 * 3 + 1, "rows": 93}
+    assert statistics(benchmark.raw_tables()) == {
+        "tables": 13,
+        "columns": 4 * 3 + 2 * 2 + 1 + 3 * 3 + 2 * 3 + 1,
+        "rows": 93,
+    }
 
 
 def test_numbers_tell_nothing_about_the_database(tmp_path):
@@ -67,7 +76,7 @@ def test_numbers_tell_nothing_about_the_database(tmp_path):
     # `student_1` is another table of the database `clash`: that number is left out.
     assert sorted(owner) == list(range(2, 11))
     order = [owner[number] for number in sorted(owner)]
-    changes = sum(a != b for a, b in zip(order[:-1], order[1:], strict=True))
+    changes = sum(a != b for a, b in pairwise(order))
     assert changes > 2  # sorted by database there would be two
     assert [s.name for s in benchmark.shards["school", "empty_one"]] == ["empty_one"]
     assert benchmark.shards["clash", "student_1"] == (TableId("clash", "student_1"),)

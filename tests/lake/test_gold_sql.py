@@ -26,7 +26,10 @@ from graftjax.lake.gold import tables_of_sql
         ("SELECT * FROM main.Student", ["student"]),
         ("SELECT * FROM `My Table` AS q", ["my table"]),
         ("WITH top AS (SELECT * FROM singer) SELECT * FROM top JOIN concert ON 1 = 1", ["concert", "singer"]),
-        ("WITH a AS (SELECT 1 AS x), b AS (SELECT * FROM a), c AS (SELECT * FROM b, d) SELECT * FROM c", ["d"]),
+        (
+            "WITH a AS (SELECT 1 AS x), b AS (SELECT * FROM a), c AS (SELECT * FROM b, d) SELECT * FROM c",
+            ["d"],
+        ),
         ("WITH TOP AS (SELECT * FROM singer) SELECT * FROM Top", ["singer"]),
         ("WITH a AS (SELECT * FROM b) SELECT * FROM main.a", ["a", "b"]),
         # The inner table expression ends with its scope: the outer b is a table.
@@ -38,8 +41,8 @@ from graftjax.lake.gold import tables_of_sql
         ("WITH singer AS (SELECT * FROM concert) SELECT * FROM singer", ["concert"]),
         ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n", []),
         (
-            "WITH RECURSIVE u AS (SELECT id FROM emp UNION ALL SELECT e.id FROM emp e JOIN u ON u.id = e.boss) "
-            "SELECT * FROM u",
+            "WITH RECURSIVE u AS (SELECT id FROM emp UNION ALL SELECT e.id FROM emp e JOIN u ON"
+            " u.id = e.boss) SELECT * FROM u",
             ["emp"],
         ),
         ("INSERT INTO t SELECT * FROM s", ["s", "t"]),

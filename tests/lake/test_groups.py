@@ -62,7 +62,9 @@ def test_no_tables_and_tables_without_columns():
 
 @given(st.lists(st.lists(st.sampled_from(["a", "b", "c", "A_b"]), max_size=4), max_size=6))
 def test_slots_partition_the_columns_of_each_group(schemas):
-    tables = [profile("", f"t_{i}", {f"{h}{' ' * n}": [1] for n, h in enumerate(s)}) for i, s in enumerate(schemas)]
+    tables = [
+        profile("", f"t_{i}", {f"{h}{' ' * n}": [1] for n, h in enumerate(s)}) for i, s in enumerate(schemas)
+    ]
     groups = group_by_schema(tables)
     for number, table in enumerate(tables):
         own = groups.column_slot[groups.column_table == number]

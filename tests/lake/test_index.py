@@ -92,7 +92,9 @@ def test_a_changed_table_encodes_only_what_changed(tmp_path):
     _build(_lake(), tmp_path)
     encoder = HashEncoder()
     *clubs, player = _lake()
-    changed = raw("db", "player", player_id=[*range(90)], club_id=[101 + i % 30 for i in range(90)], goals=[3] * 90)
+    changed = raw(
+        "db", "player", player_id=[*range(90)], club_id=[101 + i % 30 for i in range(90)], goals=[3] * 90
+    )
     index = _build([*clubs, changed], tmp_path, encoder)
     assert encoder.encoded
     assert all("goal" in text for text in encoder.encoded)
@@ -289,7 +291,10 @@ def test_two_tables_of_one_name_stay_apart(tmp_path):
         (lake / folder / "users.csv").write_text(f"id,name\n1,{name}\n2,{name}by\n")
     index = _build(find_tables(lake), tmp_path / "index")
     assert set(index.numbers) == {TableId("db1", "users"), TableId("db2", "users")}
-    assert [table.columns[1].sample[0][:3] for table in open_index(tmp_path / "index").tables] == ["Ann", "Bob"]
+    assert [table.columns[1].sample[0][:3] for table in open_index(tmp_path / "index").tables] == [
+        "Ann",
+        "Bob",
+    ]
     assert [str(table.id) for table in index.tables] == ["db1/users", "db2/users"]
 
 
@@ -320,7 +325,13 @@ def test_dropped_headers_leave_no_trace_in_the_texts(tmp_path):
 def test_a_small_lake_with_the_embedded_encoder(tmp_path):
     encoder = load_encoder()
     city = raw("geo", "city", {"city_id": [*range(500, 530)], "name": [f"City {i}" for i in range(30)]})
-    hotel = raw("geo", "hotels", hotel_id=[*range(60)], city_id=[500 + i % 30 for i in range(60)], stars=[1, 2, 3] * 20)
+    hotel = raw(
+        "geo",
+        "hotels",
+        hotel_id=[*range(60)],
+        city_id=[500 + i % 30 for i in range(60)],
+        stars=[1, 2, 3] * 20,
+    )
     built = build_index([*deal(city, 3), *deal(hotel, 2)], tmp_path, encoder, progress=False)
     index = open_index(tmp_path, encoder.name)
     _assert_equal(built, index)

@@ -40,10 +40,11 @@ def test_serial_ids_do_not_outrank_a_real_link(tmp_path):
     shops = raw("", "shops", id=[*range(1, 101)], zip=[zips[13 * i % 100] for i in range(100)],
                 shop=[f"Shop {i}" for i in range(1, 101)])  # fmt: skip
     regions = raw("", "zip_regions", zip=zips, region=[f"R{i % 5}" for i in range(100)])
+    measures = {f"t{i:02}": [(37 * row + 11 * i) % 101 for row in range(100)] for i in range(12)}
     fillers = [
-        raw("", f"t{i:02}", {"id": [*range(1, 101)], f"{chr(97 + i)}_measure": [(37 * r + 11 * i) % 101 for r in range(100)]})
-        for i in range(12)
-    ]  # fmt: skip
+        raw("", name, {"id": [*range(1, 101)], f"{chr(97 + i)}_measure": cells})
+        for i, (name, cells) in enumerate(measures.items())
+    ]
     found = join_list(_build([shops, *fillers, regions], tmp_path))
     link = next(weight for weight, ends in found if ends == {"shops.zip", "zip_regions.zip"})
     ids = [weight for weight, ends in found if all(end.endswith(".id") for end in ends)]
@@ -66,7 +67,9 @@ def test_columns_without_values_have_no_edge(tmp_path):
         raw("", "left", id=[1, 2], note=[None, None]),
         raw("", "right", key=["x", "y"], note=[None, None]),
     ]
-    assert not any(any(end.endswith("note") for end in ends) for _, ends in join_list(_build(tables, tmp_path)))
+    assert not any(
+        any(end.endswith("note") for end in ends) for _, ends in join_list(_build(tables, tmp_path))
+    )
 
 
 def test_a_lake_of_constants_has_no_key_and_no_edge(tmp_path):
@@ -83,7 +86,7 @@ def test_nothing_to_join(rows, tmp_path):
 
 def test_values_beyond_the_sketch_are_compared_where_both_are_known():
     big = profile("", "big", key=[f"k{i}" for i in range(6 * SKETCH_SIZE)])
-    small = profile("", "small", key=[f"k{i}" for i in range(0, 2 * SKETCH_SIZE)])
+    small = profile("", "small", key=[f"k{i}" for i in range(2 * SKETCH_SIZE)])
     columns = [big.columns[0], small.columns[0]]
     values = pool_classes(columns, [big.n_rows, small.n_rows], np.array([0, 1]), 2)
     assert (values.limit < WHOLE).all()

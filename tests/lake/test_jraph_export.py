@@ -14,7 +14,9 @@ from graftjax.typed_graph import EdgeType, NodeType
 @pytest.fixture
 def index(tmp_path):
     club = raw("db", "club", {"id": [*range(101, 131)], "name": [f"Club {i}" for i in range(30)]})
-    player = raw("db", "player", player_id=[*range(90)], club_id=[101 + i % 30 for i in range(90)], note=[None] * 90)
+    player = raw(
+        "db", "player", player_id=[*range(90)], club_id=[101 + i % 30 for i in range(90)], note=[None] * 90
+    )
     tables = [*deal(club, 3), *deal(player, 2), raw("", "bare")]
     build_index(tables, tmp_path, HashEncoder(), progress=False)
     return open_index(tmp_path)
@@ -47,9 +49,13 @@ def test_edges_are_those_of_the_index(index):
     place = {int(number[i]): i for i in np.flatnonzero(typed.node_type == NodeType.TABLE)}
     assert list(place) == [4, 0, 2]
     found = {kind: [] for kind in EdgeType}
-    for a, b, kind, weight in zip(graph.senders, graph.receivers, typed.edge_type, graph.edges[:, 0], strict=True):
+    for a, b, kind, weight in zip(
+        graph.senders, graph.receivers, typed.edge_type, graph.edges[:, 0], strict=True
+    ):
         if kind:
-            found[EdgeType(int(kind))].append((int(number[a]), int(number[b]), pytest.approx(float(weight), abs=1e-6)))
+            found[EdgeType(int(kind))].append(
+                (int(number[a]), int(number[b]), pytest.approx(float(weight), abs=1e-6))
+            )
     owner = index.graph.column_table
     assert sorted(found[EdgeType.TABLE_HAS_COLUMN]) == [
         (int(owner[c]), c, 1.0) for t in (0, 2, 4) for c in index.graph.columns[t].tolist()
@@ -57,7 +63,10 @@ def test_edges_are_those_of_the_index(index):
     column_class = index.graph.unions.column_class
     assert all(column_class[c] == k for c, k, _ in found[EdgeType.COLUMN_HAS_VALUE])
     assert found[EdgeType.UNION] == [(0, 2, 1.0)]
-    edges = {(int(a), int(b)): float(w) for a, b, w in zip(index.graph.joins.refers, index.graph.joins.referred, index.graph.joins.weight, strict=True)}  # fmt: skip
+    joins = index.graph.joins
+    edges = {
+        (int(a), int(b)): float(w) for a, b, w in zip(joins.refers, joins.referred, joins.weight, strict=True)
+    }
     for a, b, weight in found[EdgeType.JOIN]:
         assert weight == edges[int(column_class[a]), int(column_class[b])]
     names = index.column_names
@@ -93,7 +102,8 @@ def test_an_empty_lake(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tables", "said"), [([6], "table number 6 is out of range: the index has 6 tables"), ([-1], "-1"), ([1, 1], "twice")]
+    ("tables", "said"),
+    [([6], "table number 6 is out of range: the index has 6 tables"), ([-1], "-1"), ([1, 1], "twice")],
 )
 def test_a_wrong_selection_is_refused(index, tables, said):
     with pytest.raises(UsageError, match=said):
@@ -101,5 +111,5 @@ def test_a_wrong_selection_is_refused(index, tables, said):
 
 
 def test_a_selection_beyond_the_buckets_is_refused(index):
-    with pytest.raises(UsageError, match="23 nodes .* largest bucket, 16"):
+    with pytest.raises(UsageError, match=r"23 nodes .* largest bucket, 16"):
         to_graphs_tuple(index, range(6), node_buckets=(8, 16))

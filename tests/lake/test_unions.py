@@ -19,7 +19,8 @@ def _build(tables, folder):
 
 def _shops(source="db", name="shop", n=60, start=1, cities=CITIES):
     ids = list(range(start, start + n))
-    return raw(source, name, {"id": ids, "city": [cities[i % len(cities)] for i in ids], "label": [f"Shop {i}" for i in ids]})  # fmt: skip
+    city = [cities[i % len(cities)] for i in ids]
+    return raw(source, name, {"id": ids, "city": city, "label": [f"Shop {i}" for i in ids]})
 
 
 def test_shards_are_one_cluster(tmp_path):
@@ -37,8 +38,8 @@ def test_shards_are_one_cluster(tmp_path):
 
 def test_a_renamed_part_with_reordered_and_reworded_columns_is_found(tmp_path):
     first = _shops(n=60)
-    second = _shops(name="shops_north", n=40, start=61)
-    second = raw("db", "shop north", {"label": second.data["label"].to_pylist(), "city name": second.data["city"].to_pylist(), "id": second.data["id"].to_pylist()})  # fmt: skip
+    rest = _shops(n=40, start=61).data.to_pydict()
+    second = raw("db", "shop north", {"label": rest["label"], "city name": rest["city"], "id": rest["id"]})
     index = _build([first, second], tmp_path)
     assert clusters(index) == {frozenset({"db/shop", "db/shop north"})}
     pairs = {
@@ -53,7 +54,9 @@ def test_a_renamed_part_with_reordered_and_reworded_columns_is_found(tmp_path):
 
 
 def test_other_values_under_the_same_kinds_are_no_union(tmp_path):
-    people = raw("db", "person", id=[*range(50)], nick=[f"n{i}x{i}y" for i in range(50)], team=["red", "blue"] * 25)
+    people = raw(
+        "db", "person", id=[*range(50)], nick=[f"n{i}x{i}y" for i in range(50)], team=["red", "blue"] * 25
+    )
     index = _build([_shops(), people], tmp_path)
     assert len(clusters(index)) == 2
 
@@ -70,13 +73,18 @@ def test_same_name_and_ids_but_another_origin_are_split(tmp_path):
 
 
 def test_two_whole_tables_of_one_name_and_the_same_ids_are_split(tmp_path):
-    tables = [raw(db, "users", {"id": [*range(30)], "name": [f"{db} {i}" for i in range(30)]}) for db in ("db1", "db2")]
+    tables = [
+        raw(db, "users", {"id": [*range(30)], "name": [f"{db} {i}" for i in range(30)]})
+        for db in ("db1", "db2")
+    ]
     assert clusters(_build(tables, tmp_path)) == {frozenset({"db1/users"}), frozenset({"db2/users"})}
 
 
 def test_a_leading_foreign_key_repeats_by_right(tmp_path):
-    pets = raw("db", "has_pet", stu_id=[*range(20)] * 3, pet_id=[*range(60)])
-    index = _build(deal(pets, 3), tmp_path)
+    shards = [
+        raw("db", f"has_pet_{i}", stu_id=[*range(20)], pet_id=[*range(20 * i, 20 * i + 20)]) for i in range(3)
+    ]
+    index = _build(shards, tmp_path)
     assert len(clusters(index)) == 1
 
 
@@ -112,14 +120,17 @@ def test_few_tables(n, tmp_path):
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["t", "u"]), st.integers(0, 3), st.integers(0, 5), st.integers(0, 3)), max_size=6
+        st.tuples(st.sampled_from(["t", "u"]), st.integers(0, 3), st.integers(0, 5), st.integers(0, 3)),
+        max_size=6,
     )
 )
 def test_every_table_is_in_one_cluster_and_no_two_columns_of_a_table_share_a_class(specs):
     from graftjax.lake.profile import profile_table
 
     tables = [
-        profile_table(raw("", f"{name}_{i}", {f"h{c}": [start + r for r in range(rows)] for c in range(width)}))
+        profile_table(
+            raw("", f"{name}_{i}", {f"h{c}": [start + r for r in range(rows)] for c in range(width)})
+        )
         for i, (name, width, rows, start) in enumerate(specs)
     ]
     groups = group_by_schema(tables)

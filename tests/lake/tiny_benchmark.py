@@ -36,7 +36,7 @@ SCHEMA = [
         ],
         "foreign_keys": [[4, 1], [3, 1], [6, 1]],
     },
-    {"db_id": "college", "table_names_original": ["student"], "column_names_original": [[-1, "*"]], "foreign_keys": []},
+    {"db_id": "college", "table_names_original": [], "column_names_original": [], "foreign_keys": []},
 ]  # fmt: skip
 
 

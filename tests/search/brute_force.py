@@ -63,7 +63,9 @@ def _operator(problem: Problem, partial: Partial, action: int, rules: Rules) -> 
         ends = float(problem.entity[left, x] * problem.entity[right, y]) ** rules.power
         via = int(problem.bridge[x, y])
         missing = via >= 0 and not partial.taken(via)
-        found.append((problem.path[x, y] * ends, problem.direct[x, y] * ends, int(atom), via if missing else -1))
+        found.append(
+            (problem.path[x, y] * ends, problem.direct[x, y] * ends, int(atom), via if missing else -1)
+        )
     row, bridge = np.zeros(problem.rows.shape[2]), -1
     if found and max(value for value, *_ in found) > 0 and len(partial.tables) + 2 <= int(problem.budget):
         bridge = max(found, key=lambda item: item[0])[3]
@@ -76,6 +78,7 @@ def steps(problem: Problem, partial: Partial, rules: Rules) -> Iterator[tuple[Pa
     """(what comes of an action, whether the action is one that `graft` would take)."""
     trees, before = dict(partial.trees), log_det(problem, partial, rules.noise)
     room = int(problem.budget) - len(partial.tables)
+    found: list[tuple[Partial, bool, float, float]] = []
     support = np.max([rows.max(0) for _, _, rows in partial.tables], axis=0, initial=0.0)
     for action in np.flatnonzero(problem.action_valid):
         cluster, tree = int(problem.cluster[action]), int(problem.fragment[action])
@@ -99,11 +102,14 @@ def steps(problem: Problem, partial: Partial, rules: Rules) -> Iterator[tuple[Pa
             between = ((bridge, 0, middle),)
         else:
             rows[-1] = row
-        new = {**{t: cluster for t in claims}, **trees}
+        new = {**dict.fromkeys(claims, cluster), **trees}
         after = Partial((*partial.tables, *between, (cluster, 0, rows)), tuple(sorted(new.items())))
         gain = log_det(problem, after, rules.noise) - before
         least = rules.least_gain if tree < 0 else rules.least_fragment_gain
-        yield after, not known and (gain >= least or not partial.tables)
+        found.append((after, not known, gain, least))
+    best = max((gain for _, _, gain, _ in found), default=0.0)
+    for after, claims_all, gain, least in found:
+        yield after, claims_all and gain >= (least if partial.tables else min(least, best))
     for cluster in {c for c, _, _ in partial.tables}:
         taken = partial.taken(cluster)
         if room >= 1 and taken < problem.shards[cluster]:

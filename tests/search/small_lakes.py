@@ -36,7 +36,9 @@ def index_of(tables: Mapping[str, Mapping[str, Sequence[object]]]) -> LakeIndex:
         return build_index(raw, Path(folder) / "index", encoder(), progress=False)
 
 
-def intent_of(trees: Mapping[str, Mapping[str, Sequence[str]]], *joins: tuple[str, str, str, str]) -> IntentGraph:
+def intent_of(
+    trees: Mapping[str, Mapping[str, Sequence[str]]], *joins: tuple[str, str, str, str]
+) -> IntentGraph:
     """Intent given as entity → attribute → values; a join is (entity, attribute, entity, attribute)."""
     return parse_intent(
         {

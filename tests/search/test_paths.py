@@ -60,7 +60,9 @@ def test_against_all_paths_of_at_most_two_edges(seed, count, discount):
             if a == b:
                 assert paths.weight[i, j] == 1
                 continue
-            through = {m: np.sqrt(omega[a, m] * omega[m, b]) * discount for m in range(count) if m not in (a, b)}
+            through = {
+                m: np.sqrt(omega[a, m] * omega[m, b]) * discount for m in range(count) if m not in (a, b)
+            }
             best = max([omega[a, b], *through.values()])
             assert paths.weight[i, j] == pytest.approx(best, abs=1e-6)
             bridge = int(paths.bridge[i, j])
