@@ -16,12 +16,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from graftjax.igms.settings import ScoreSettings
 from graftjax.igms.support import NodeSupport
 from graftjax.intent.atoms import ATTRIBUTE, HAS_ATTRIBUTE, HAS_VALUE, JOIN, VALUE, IntentAtoms
 from graftjax.lake.graph import LakeGraph
+
+
+RIVAL = 0.5
+"""ψ(entity, cluster) from which a cluster is another witness of the tree rather than a part of one."""
+RARE_VALUE = 8
+"""Column classes that may hold a value for it to lead to a table of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +120,24 @@ class QueryEvidence:
 
     @cached_property
     def fragment_strength(self) -> Float[np.ndarray, "t M"]:
-        """What each cluster could add to each tree without being its witness: its well supported attributes."""
+        """What each cluster could add to each tree without being its witness.
+
+        Only attributes whose value the cluster holds count: a value that lies one join away has to be
+        fetched, while likeness of names alone is found next to everything. Nor may the cluster be a
+        likely witness of the tree itself: that is a rival, not a part.
+        """
         total = np.zeros_like(self.support.entity)
-        least = 2 * self.settings.supported**2
         for t, attributes in enumerate(self.attributes):
             for attribute in attributes:
-                best = self._per_cluster(self._strength(int(attribute), 1.0))
-                total[t] += np.where(best > least, best, 0.0)
-        return total
+                if len(self.values[int(attribute)]):
+                    held = np.where(self._held(int(attribute)), self._strength(int(attribute), 1.0), 0.0)
+                    total[t] += self._per_cluster(held)
+        return np.where(self.support.entity < RIVAL, total, 0.0)
+
+    def _held(self, attribute: int) -> Bool[np.ndarray, " K"]:
+        """Classes that hold some value of the attribute which few others hold (a year is found everywhere)."""
+        hits = self.support.column[self.values[attribute]] >= self.settings.value_hit - 1e-6
+        return (hits & (hits.sum(1, keepdims=True) <= RARE_VALUE)).any(0)
 
     def images(self, tree: int, cluster: int) -> dict[int, int]:
         """Image class of each attribute of the tree in a cluster."""
@@ -151,6 +167,8 @@ class QueryEvidence:
             if not fragment:
                 table[int(atoms.tree_entity[tree])] = entity
             for attribute, image in self.images(tree, cluster).items():
+                if fragment and not (len(self.values[attribute]) and self._held(attribute)[image]):
+                    continue
                 unit = units.setdefault(image, np.zeros(width, np.float32))
                 s = float(column[attribute, image])
                 np.maximum.at(unit, [attribute, self.edge_to[attribute]], [s, entity * s])
