@@ -71,7 +71,9 @@ def main() -> int:
 
     encoder = load_encoder()
     index = open_lake(dataset, index_folder(dataset, args.index), encoder)
-    cases = [case for case in load_cases(dataset, [table.id for table in index.tables]).cases if not case.reason]
+    cases = [
+        case for case in load_cases(dataset, [table.id for table in index.tables]).cases if not case.reason
+    ]
     engine = Engine(index, encoder)
 
     def settings_of(values: dict[str, float]) -> Settings:

@@ -34,7 +34,9 @@ def plan(synthesis: Synthesis) -> str:
     for table in synthesis.tables:
         parts.setdefault(whole_of[table], {}).setdefault(union_of[table], []).append(table)
     joins = [(union_of[s.anchor], union_of[s.new]) for s in steps if s.kind == "join"]
-    return " ; ".join(" ⋈ ".join(_bracket(groups[g]) for g in _walk(groups, joins)) for groups in parts.values())
+    return " ; ".join(
+        " ⋈ ".join(_bracket(groups[g]) for g in _walk(groups, joins)) for groups in parts.values()
+    )
 
 
 def _walk(groups: dict[TableId, list[TableId]], joins: list[tuple[TableId, TableId]]) -> list[TableId]:

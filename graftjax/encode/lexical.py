@@ -48,11 +48,15 @@ class TrigramIndex:
 
     def similarity(self, queries: Sequence[str]) -> Float[np.ndarray, "q n"]:
         """Cosine of each query with each text; trigrams unknown to the lake count in the query's length."""
-        matrix = _matrix([trigrams(text) for text in queries], self.vocabulary, self.idf, self.rows.shape[0])
+        matrix = _matrix(
+            [trigrams(text) for text in queries], self.vocabulary, self.idf, len(self.rows.indptr) - 1
+        )
         return np.asarray((matrix @ self.rows.T).todense(), np.float32)
 
 
-def _matrix(counts: Sequence[Counter[str]], vocabulary: dict[str, int], idf: np.ndarray, n_texts: int) -> sp.csr_matrix:
+def _matrix(
+    counts: Sequence[Counter[str]], vocabulary: dict[str, int], idf: np.ndarray, n_texts: int
+) -> sp.csr_matrix:
     unseen = float(np.log1p(max(n_texts, 1)))
     data, indices, indptr = [], [], [0]
     for count in counts:
@@ -64,4 +68,6 @@ def _matrix(counts: Sequence[Counter[str]], vocabulary: dict[str, int], idf: np.
         data.extend(w / norm for w in weights)
         indptr.append(len(indices))
     shape = (len(counts), len(vocabulary))
-    return sp.csr_matrix((np.asarray(data, np.float32), np.asarray(indices, np.int32), np.asarray(indptr)), shape=shape)
+    return sp.csr_matrix(
+        (np.asarray(data, np.float32), np.asarray(indices, np.int32), np.asarray(indptr)), shape=shape
+    )

@@ -23,7 +23,6 @@ from graftjax.igms.support import NodeSupport
 from graftjax.intent.atoms import ATTRIBUTE, HAS_ATTRIBUTE, HAS_VALUE, JOIN, VALUE, IntentAtoms
 from graftjax.lake.graph import LakeGraph
 
-
 RIVAL = 0.5
 """ψ(entity, cluster) from which a cluster is another witness of the tree rather than a part of one."""
 RARE_VALUE = 8
@@ -44,7 +43,8 @@ class QueryEvidence:
         """Attribute nodes of each tree."""
         atoms = self.atoms
         return tuple(
-            np.flatnonzero((atoms.node_kind == ATTRIBUTE) & (atoms.node_tree == t)) for t in range(len(atoms.tree_entity))
+            np.flatnonzero((atoms.node_kind == ATTRIBUTE) & (atoms.node_tree == t))
+            for t in range(len(atoms.tree_entity))
         )
 
     @cached_property
@@ -52,7 +52,11 @@ class QueryEvidence:
         """Value nodes of each attribute node."""
         atoms = self.atoms
         is_value = atoms.node_kind == VALUE
-        return {int(i): np.flatnonzero(is_value & (atoms.node_parent == i)) for tree in self.attributes for i in tree}
+        return {
+            int(i): np.flatnonzero(is_value & (atoms.node_parent == i))
+            for tree in self.attributes
+            for i in tree
+        }
 
     @cached_property
     def edge_to(self) -> dict[int, int]:
@@ -76,7 +80,7 @@ class QueryEvidence:
 
     @cached_property
     def _spans(self) -> tuple[Int[np.ndarray, " m"], Int[np.ndarray, " m"]]:
-        """(clusters with classes, number of each one's first class): classes are numbered cluster by cluster."""
+        """(clusters with classes, each one's first class): classes are numbered cluster by cluster."""
         owner = self.graph.unions.class_cluster
         starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]]) if len(owner) else np.zeros(0, np.int64)
         return owner[starts], starts
@@ -135,7 +139,7 @@ class QueryEvidence:
         return np.where(self.support.entity < RIVAL, total, 0.0)
 
     def _held(self, attribute: int) -> Bool[np.ndarray, " K"]:
-        """Classes that hold some value of the attribute which few others hold (a year is found everywhere)."""
+        """Classes that hold some value of the attribute which few others hold (a year is everywhere)."""
         hits = self.support.column[self.values[attribute]] >= self.settings.value_hit - 1e-6
         return (hits & (hits.sum(1, keepdims=True) <= RARE_VALUE)).any(0)
 

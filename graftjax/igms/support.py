@@ -44,7 +44,8 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
 def atom_texts(atoms: IntentAtoms) -> list[tuple[str, ...]]:
     """The texts that an atom is matched by, one tuple per node atom.
 
-    Entity: (name, name with attributes). Attribute: (in context of its entity, alone). Value: (attribute: value).
+    Entity: (name, name with attributes). Attribute: (in context of its entity, alone).
+    Value: (attribute: value).
     """
     texts: list[tuple[str, ...]] = []
     for node, kind in enumerate(atoms.node_kind):
@@ -60,7 +61,9 @@ def atom_texts(atoms: IntentAtoms) -> list[tuple[str, ...]]:
     return texts
 
 
-def node_support(index: LakeIndex, atoms: IntentAtoms, encoder: TextEncoder, settings: ScoreSettings) -> NodeSupport:
+def node_support(
+    index: LakeIndex, atoms: IntentAtoms, encoder: TextEncoder, settings: ScoreSettings
+) -> NodeSupport:
     """ψ of all node atoms; unit of the result: probability-like, in [0, 1]."""
     nodes, s = index.nodes, settings
     num_classes, num_clusters = len(nodes.header), len(nodes.table)
@@ -81,7 +84,9 @@ def node_support(index: LakeIndex, atoms: IntentAtoms, encoder: TextEncoder, set
             entity[int(atoms.node_tree[node])] = sigmoid(s.beta * (cosine.max(1) - s.c0))
         elif kind == ATTRIBUTE:
             alone = similarity[row[texts[1]]]
-            cosine = (1 - s.attribute_header) * first[nodes.context] + s.attribute_header * alone[nodes.header]
+            cosine = (1 - s.attribute_header) * first[nodes.context] + s.attribute_header * alone[
+                nodes.header
+            ]
             cosine = cosine.max(1)
             alias = s.key_alias * np.maximum(first[nodes.key], alone[nodes.key])
             cosine = np.where(is_key, np.maximum(cosine, alias), cosine)

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from graftjax.kernels.logdet import block_gain, whiten
+from graftjax.kernels.logdet import block_gain, whiten  # pyright: ignore[reportMissingImports]
 from graftjax.search.region import Problem
 from graftjax.search.state import EMPTY, State, cross_covariance
 
@@ -75,7 +75,7 @@ def operator_rows(problem: Problem, state: State, dials: Dials) -> tuple[Array, 
 
 
 def fragment_scale(problem: Problem, state: State, dials: Dials) -> tuple[Array, Array]:
-    """(scale [A, a], possible [A]): fragments count for unsupported atoms only, along the join to the witness."""
+    """(scale [A, a], possible [A]): fragments count for unsupported atoms only, along their join."""
     is_fragment = problem.fragment >= 0
     witness = state.tree_cluster[jnp.maximum(problem.fragment, 0)]
     omega = problem.direct[problem.cluster, jnp.maximum(witness, 0)]
@@ -105,13 +105,22 @@ def choices(problem: Problem, state: State, dials: Dials) -> Choice:
     least = jnp.where(state.num_tables == 0, jnp.minimum(least, at_most), least)
     regular_new = valid_new & ~assigned & (gain_new >= least)
 
-    gain_more = jax.vmap(lambda at: _completion_gain(problem, state, at, dials))(jnp.arange(state.table_cluster.shape[0]))
+    gain_more = jax.vmap(lambda at: _completion_gain(problem, state, at, dials))(
+        jnp.arange(state.table_cluster.shape[0])
+    )
     cluster = jnp.maximum(state.table_cluster, 0)
     first = (state.table_cluster != EMPTY) & (state.table_shard == 0)
-    valid_more = first & (state.taken[cluster] < problem.shards[cluster]) & (state.num_tables < problem.budget)
+    valid_more = (
+        first & (state.taken[cluster] < problem.shards[cluster]) & (state.num_tables < problem.budget)
+    )
     regular_more = valid_more & (state.taken[cluster] < problem.fresh[cluster])
 
-    gain = jnp.concatenate([jnp.where(valid_new & (single | ~assigned), gain_new, NEVER), jnp.where(valid_more, gain_more, NEVER)])
+    gain = jnp.concatenate(
+        [
+            jnp.where(valid_new & (single | ~assigned), gain_new, NEVER),
+            jnp.where(valid_more, gain_more, NEVER),
+        ]
+    )
     return Choice(gain, jnp.concatenate([regular_new, regular_more]), row, scale, bridge)
 
 
@@ -122,4 +131,6 @@ def _completion_gain(problem: Problem, state: State, at: Array, dials: Dials) ->
     rows = state.blocks.shape[1]
     cross = cross_covariance(state, cluster, shard, problem.correlation)
     own = (1.0 + dials.noise) * jnp.eye(rows)
-    return block_gain(whiten(state.blocks[at], own, cross, state.l_inverse, state.white).rows, state.j_inverse)
+    return block_gain(
+        whiten(state.blocks[at], own, cross, state.l_inverse, state.white).rows, state.j_inverse
+    )

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Int
+from jaxtyping import Array
 
 from graftjax.search.actions import NEVER, Choice, Dials, choices
-from graftjax.search.region import NUM_CLUSTERS, Problem
+from graftjax.search.region import NUM_CLUSTERS, Leaf, Problem
 from graftjax.search.settings import MAX_TREES, ROWS
 from graftjax.search.state import EMPTY, State, append, empty_state
 
@@ -21,13 +21,17 @@ from graftjax.search.state import EMPTY, State, append, empty_state
 class Outcome(NamedTuple):
     """The best synthesis, in the order of retrieval."""
 
-    num_tables: Int[Array, ""]
-    logdet: Array
-    tree_cluster: Int[Array, " T"]
-    table_cluster: Int[Array, " L"]
-    table_shard: Int[Array, " L"]
-    table_action: Int[Array, " L"]
-    blocks: Array
+    num_tables: Leaf
+    logdet: Leaf
+    tree_cluster: Leaf
+    """int32 [T]."""
+    table_cluster: Leaf
+    """int32 [L]."""
+    table_shard: Leaf
+    """int32 [L]."""
+    table_action: Leaf
+    """int32 [L]."""
+    blocks: Leaf
     """float32 [L, R, a]."""
 
 
@@ -38,7 +42,7 @@ def cluster_hashes() -> Array:
 
 @partial(jax.jit, static_argnames=("beam",))
 def search(problem: Problem, dials: Dials, *, beam: int) -> State:
-    """Best synthesis that stops by itself: every table is admissible, no admissible table is left out for free."""
+    """Best synthesis that stops by itself, once no admissible action is left."""
     capacity, width = problem.correlation.shape[1], problem.atom_mask.shape[0]
     start = empty_state(capacity, ROWS, width, MAX_TREES, NUM_CLUSTERS)
     states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (beam, *leaf.shape)), start)
@@ -126,9 +130,12 @@ def _remainder(problem: Problem, states: State, options: Choice) -> Array:
     open_trees = (states.tree_cluster == EMPTY)[:, None, :] & ~problem.witnesses[None, :, :]
     new = open_trees.astype(jnp.float32) @ problem.bound
     more = jnp.broadcast_to(
-        ((states.tree_cluster == EMPTY).astype(jnp.float32) @ problem.bound)[:, None], (new.shape[0], states.table_cluster.shape[1])
+        ((states.tree_cluster == EMPTY).astype(jnp.float32) @ problem.bound)[:, None],
+        (new.shape[0], states.table_cluster.shape[1]),
     )
-    cost = jnp.concatenate([jnp.where(options.bridge != EMPTY, 2, 1), jnp.ones_like(states.table_cluster)], axis=1)
+    cost = jnp.concatenate(
+        [jnp.where(options.bridge != EMPTY, 2, 1), jnp.ones_like(states.table_cluster)], axis=1
+    )
     room = states.num_tables[:, None] + cost < problem.budget
     return jnp.where(room, jnp.concatenate([new, more], axis=1), 0.0)
 

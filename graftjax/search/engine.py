@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +28,13 @@ from graftjax.types import Synthesis
 
 def _dials(settings: Settings) -> Dials:
     score = settings.score
-    numbers = (score.noise, score.join_endpoint_power, score.supported, settings.least_gain, settings.least_fragment_gain)
+    numbers = (
+        score.noise,
+        score.join_endpoint_power,
+        score.supported,
+        settings.least_gain,
+        settings.least_fragment_gain,
+    )
     return Dials(*(jnp.asarray(number, jnp.float32) for number in numbers))
 
 
@@ -69,7 +76,8 @@ class Engine:
         """Compiled programs so far; a search after `warm_up` adds none."""
         from graftjax.encode import encoder
 
-        return beam.search._cache_size() + beam.spend._cache_size() + encoder._forward()._cache_size()
+        programs: tuple[Any, ...] = (beam.search, beam.spend, encoder._forward())
+        return sum(program._cache_size() for program in programs)
 
     def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis:
         """Best synthesis of at most `budget` tables.
@@ -86,7 +94,9 @@ class Engine:
             return Synthesis((), (), 0.0, notes=("the question names nothing to look for",))
         notes = list(atoms.notes)
         if len(atoms.tree_entity) > MAX_TREES:
-            notes.append(f"the intent has {len(atoms.tree_entity)} trees; those beyond {MAX_TREES} were left out")
+            notes.append(
+                f"the intent has {len(atoms.tree_entity)} trees; those beyond {MAX_TREES} were left out"
+            )
         num_joins = int((atoms.edge_kind == JOIN).sum())
         if num_joins > MAX_JOINS:
             notes.append(f"the intent has {num_joins} joins; those beyond {MAX_JOINS} were left out")
@@ -96,7 +106,9 @@ class Engine:
         outcome = self._search(region.problem, fill=fill)
         count = int(outcome.num_tables)
         if fill and 0 < count < budget:
-            notes.append(f"only {count} of at most {budget} tables: no other table of the lake bears on the question")
+            notes.append(
+                f"only {count} of at most {budget} tables: no other table of the lake bears on the question"
+            )
         return synthesis_of(self.index, self._shards, evidence, region, outcome, tuple(notes))
 
     def _search(self, problem: Problem, *, fill: bool) -> beam.Outcome:

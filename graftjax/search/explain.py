@@ -28,7 +28,9 @@ def synthesis_of(
     clusters = region.clusters[positions]
     tables = [int(shards.tables[c][s]) for c, s in zip(clusters, outcome.table_shard[:count], strict=True)]
     if not tables:
-        return Synthesis((), (), 0.0, notes=(*notes, "no table of the lake supports the question well enough"))
+        return Synthesis(
+            (), (), 0.0, notes=(*notes, "no table of the lake supports the question well enough")
+        )
     operators, more = _operators(index, clusters, tables)
     exact = _utility(evidence, region, outcome, count)
     return Synthesis(
@@ -59,7 +61,9 @@ def _operators(
             anchor = first[cluster]
             weight = float(min(graph.unions.table_score[anchor], graph.unions.table_score[table]))
             columns = _aligned(index, anchor, table)
-            operators.append(Operator("union", index.tables[anchor].id, index.tables[table].id, columns, weight))
+            operators.append(
+                Operator("union", index.tables[anchor].id, index.tables[table].id, columns, weight)
+            )
             continue
         edges = graph.cluster_joins[cluster]
         near = [other for other in first if other in edges]
@@ -86,8 +90,12 @@ def _join(index: LakeIndex, anchor_cluster: int, anchor: int, new: int, edge: in
     mine = refers if int(graph.unions.class_cluster[refers]) == anchor_cluster else referred
     other = referred if mine == refers else refers
     left, right = graph.column_of(anchor, mine), graph.column_of(new, other)
-    columns = () if left is None or right is None else ((index.column_names[left], index.column_names[right]),)
-    return Operator("join", index.tables[anchor].id, index.tables[new].id, columns, float(graph.joins.weight[edge]))
+    columns = (
+        () if left is None or right is None else ((index.column_names[left], index.column_names[right]),)
+    )
+    return Operator(
+        "join", index.tables[anchor].id, index.tables[new].id, columns, float(graph.joins.weight[edge])
+    )
 
 
 def _support(

@@ -10,7 +10,7 @@ bucket of the budget L), a atoms.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,42 +25,46 @@ ATOM_BUCKETS = (24, 64)
 BUDGET_BUCKETS = (5, 10, 15, 20, 30, 50)
 
 
+Leaf = Any
+"""An array: numpy where the problem is made, JAX inside the compiled search."""
+
+
 class Problem(NamedTuple):
     """One query as fixed-shape arrays; unused entries are zero, invalid or False."""
 
-    rows: np.ndarray
+    rows: Leaf
     """float32 [A, R, a]: the units of each action, operator row (the last) empty."""
-    cluster: np.ndarray
+    cluster: Leaf
     """int32 [A]."""
-    witnesses: np.ndarray
+    witnesses: Leaf
     """bool [A, T]: trees that the action's cluster becomes the witness of."""
-    fragment: np.ndarray
+    fragment: Leaf
     """int32 [A]: tree whose unsupported attributes the action completes; −1 for none."""
-    action_valid: np.ndarray
+    action_valid: Leaf
     """bool [A]."""
-    shards: np.ndarray
+    shards: Leaf
     """int32 [C]: tables of each cluster, at most S."""
-    correlation: np.ndarray
+    correlation: Leaf
     """float32 [C, S, S]: Jaccard of the same column in two tables of a cluster."""
-    fresh: np.ndarray
+    fresh: Leaf
     """int32 [C]: tables of each cluster that are not near copies of earlier ones."""
-    entity: np.ndarray
+    entity: Leaf
     """float32 [T, C]: ψ(entity, cluster)."""
-    bound: np.ndarray
+    bound: Leaf
     """float32 [T]: largest gain that any witness of the region brings to a tree."""
-    direct: np.ndarray
+    direct: Leaf
     """float32 [C, C]: ω of the direct join."""
-    path: np.ndarray
+    path: Leaf
     """float32 [C, C]: ψ_path's geometric mean along the best join path."""
-    bridge: np.ndarray
+    bridge: Leaf
     """int32 [C, C]: cluster in between (position in C); −1 for none."""
-    joins: np.ndarray
+    joins: Leaf
     """int32 [J, 3]: atom and the two trees; atom −1 for none."""
-    edge_mask: np.ndarray
+    edge_mask: Leaf
     """bool [a]: atoms that are entity→attribute edges."""
-    atom_mask: np.ndarray
+    atom_mask: Leaf
     """bool [a]."""
-    budget: np.ndarray
+    budget: Leaf
     """int32: L, at most S."""
 
 
@@ -124,15 +128,15 @@ def _anchored(evidence: QueryEvidence, count: int) -> np.ndarray:
 
 def _top(scores: np.ndarray, count: int) -> np.ndarray:
     """Positions of the best positive scores, best first, ties by position."""
-    if count < len(scores):
-        kept = np.sort(np.argpartition(-scores, count)[:count])
-    else:
-        kept = np.arange(len(scores))
+    few = count < len(scores)
+    kept = np.sort(np.argpartition(-scores, count)[:count]) if few else np.arange(len(scores))
     kept = kept[np.argsort(-scores[kept], kind="stable")]
     return kept[scores[kept] > 0]
 
 
-def _fragments(evidence: QueryEvidence, witnesses: list[int], num_trees: int) -> list[tuple[int, tuple[int, ...], int]]:
+def _fragments(
+    evidence: QueryEvidence, witnesses: list[int], num_trees: int
+) -> list[tuple[int, tuple[int, ...], int]]:
     """Clusters one join away from a witness that hold an attribute or a value of a tree well."""
     graph = evidence.graph
     near = np.array(sorted({b for cluster in witnesses for b in graph.cluster_joins[cluster]}), np.int64)
@@ -166,7 +170,9 @@ def _pad(
     images: list[tuple[int, ...]] = []
     for i, (cluster, trees, tree) in enumerate(actions):
         fragment = tree >= 0
-        block, image = evidence.block((tree,) if fragment else trees, cluster, ROWS - 1, width, fragment=fragment)
+        block, image = evidence.block(
+            (tree,) if fragment else trees, cluster, ROWS - 1, width, fragment=fragment
+        )
         problem.rows[i, : ROWS - 1] = block
         problem.cluster[i], problem.fragment[i], problem.action_valid[i] = position[cluster], tree, True
         problem.witnesses[i, list(trees)] = True

@@ -28,7 +28,7 @@ class ShardOrder:
 
 
 def order_shards(index: LakeIndex, copy: float = 0.5) -> ShardOrder:
-    """Order every cluster; a table whose rows have a Jaccard of at least `copy` with an earlier one goes last."""
+    """Order every cluster; tables with a row Jaccard of at least `copy` with an earlier one go last."""
     orders, overlaps = [], []
     for members in index.graph.members:
         ranked = sorted(members.tolist(), key=lambda t: (-index.tables[t].n_rows, index.tables[t].id))
@@ -36,7 +36,9 @@ def order_shards(index: LakeIndex, copy: float = 0.5) -> ShardOrder:
         overlap = np.eye(len(head), dtype=np.float32)
         for i, a in enumerate(head):
             for j in range(i):
-                overlap[i, j] = overlap[j, i] = sketch.jaccard(index.row_sketches[a], index.row_sketches[head[j]])
+                overlap[i, j] = overlap[j, i] = sketch.jaccard(
+                    index.row_sketches[a], index.row_sketches[head[j]]
+                )
         fresh: list[int] = []
         copies: list[int] = []
         for i in range(len(head)):

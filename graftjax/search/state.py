@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from graftjax.kernels.logdet import block_gain, j_inverse_update, whiten
+from graftjax.kernels.logdet import block_gain, j_inverse_update, whiten  # pyright: ignore[reportMissingImports]
 
 EMPTY = -1
 
@@ -69,7 +69,7 @@ def empty_state(budget: int, rows: int, width: int, trees: int, clusters: int) -
 def cross_covariance(
     state: State, cluster: Int[Array, ""], shard: Int[Array, ""], correlation: Float[Array, "C S S"]
 ) -> Float[Array, "R q"]:
-    """c of a new table: its units' Jaccard with the same units of its cluster's tables so far, zero with others."""
+    """c of a new table: its units' Jaccard with the same units of its cluster's tables; 0 with others."""
     rows = state.blocks.shape[1]
     same = (state.table_cluster == cluster) & (state.table_cluster != EMPTY)
     per_table = jnp.where(same, correlation[cluster, shard, jnp.maximum(state.table_shard, 0)], 0.0)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import graftjax
-from graftjax.errors import GraftError, UsageError
 from graftjax.console import run_console
+from graftjax.errors import GraftError, UsageError
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 

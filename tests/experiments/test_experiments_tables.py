@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 
+from graftjax.console import parse_arguments
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate import datasets
-from graftjax.console import parse_arguments
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
