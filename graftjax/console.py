@@ -57,10 +57,14 @@ def run_console(main: Callable[[], int | None], program: str) -> NoReturn:
         code = _complain(program, str(error), 1)
     except KeyboardInterrupt:
         code = _complain(program, "interrupted", 130)
-    except BrokenPipeError:
-        # Python flushes stdout once more at exit, which would complain again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            # Python flushes stdout once more at exit, which would complain again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 1
+        else:  # a full disk, a folder that can not be made: the system's own words say it best
+            where = f"{error.filename}: " if error.filename else ""
+            code = _complain(program, f"{where}{error.strerror or error}", 1)
     sys.exit(code)
 
 

@@ -66,11 +66,7 @@ class Dataset:
         if self.benchmark:
             files = [*self.benchmark.databases, self.location / "shards.json"]
         else:
-            files = [
-                Path(base) / name
-                for base, _, names in os.walk(self.location, followlinks=True)
-                for name in names
-            ]
+            files = list(_files_below(self.location))
         for path in sorted(files):
             try:
                 status = path.stat()
@@ -78,6 +74,22 @@ class Dataset:
                 continue
             digest.update(os.fsencode(path) + b"\0%d %d\0" % (status.st_size, status.st_mtime_ns))
         return digest.hexdigest()
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """All files below a folder; links to folders are followed, each folder once."""
+    seen: set[tuple[int, int]] = set()
+    for base, folders, names in os.walk(folder, followlinks=True):
+        for name in folders.copy():
+            try:
+                status = os.stat(os.path.join(base, name))
+            except OSError:
+                folders.remove(name)
+                continue
+            if (status.st_dev, status.st_ino) in seen:
+                folders.remove(name)
+            seen.add((status.st_dev, status.st_ino))
+        yield from (Path(base) / name for name in names)
 
 
 def resolve_dataset(

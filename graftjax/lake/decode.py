@@ -79,10 +79,16 @@ def guess_encoding(head: bytes, name: str = "file") -> str:
     # Mostly wrong bytes, and more of them than ASCII letters: no Western text, so ask the statistics.
     # Otherwise UTF-8 with single bytes patched reads Latin-1 rightly, more surely than any guess.
     if wrong > high // 2 and wrong > len(_LETTER.findall(head)):
-        best = charset_normalizer.from_bytes(head[: 1 << 16]).best()
-        if best is not None:
-            return best.encoding
+        for guess in charset_normalizer.from_bytes(head[: 1 << 16]):
+            # EBCDIC, or two bytes a letter without a mark or a NUL: a guess that any few bytes invite.
+            if _keeps_ascii(guess.encoding):
+                return guess.encoding
     return "utf-8"
+
+
+def _keeps_ascii(encoding: str) -> bool:
+    ascii_letters = b"aZ09,;"
+    return ascii_letters.decode(encoding, "replace") == ascii_letters.decode()
 
 
 class TextLines:

@@ -67,7 +67,14 @@ def _walk(
     except OSError as error:
         yield Skip(_plain(relative), f"folder can not be listed: {error.strerror or error}")
         return
-    folders = {entry.name for entry in entries if entry.is_dir()}
+    folders = set()
+    for entry in entries.copy():
+        try:
+            if entry.is_dir():
+                folders.add(entry.name)
+        except OSError as error:  # a link to itself, or to a name that can not be
+            entries.remove(entry)
+            yield Skip(_plain(relative / entry.name), f"can not be opened: {error.strerror or error}")
     files = [entry.name for entry in entries if entry.name not in folders]
     kinds = {name: _split(name) for name in files}
     tables = [name for name in files if kinds[name][2]]

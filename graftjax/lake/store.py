@@ -9,11 +9,13 @@ A version is written beside the old one and becomes current by one atomic rename
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -42,6 +44,7 @@ from graftjax.types import Column, Skip, Table, TableId
 FORMAT = 2
 _POINTER = "current.json"
 _BATCH = 2048
+_DRAFT_AGE_S = 3600.0
 
 
 class TextCache:
@@ -155,9 +158,20 @@ def save(index: LakeIndex, folder: Path) -> None:
             temporary.write_text(json.dumps(pointer, indent=1), encoding="utf-8")
     except OSError as error:
         raise GraftError(f"{folder}: the index can't be written ({error.strerror or error})") from error
-    for old in [*folder.glob("v-*"), *folder.glob(".draft-*")]:
-        if old.name != name:
-            shutil.rmtree(old, ignore_errors=True)
+    _remove_old(folder)
+
+
+def _remove_old(folder: Path) -> None:
+    """Versions that are not current, and drafts that no running process can still be writing."""
+    with contextlib.suppress(GraftError):
+        current = manifest(folder)["version"]
+        for old in folder.glob("v-*"):
+            if old.name != current:
+                shutil.rmtree(old, ignore_errors=True)
+    for draft in folder.glob(".draft-*"):
+        with contextlib.suppress(OSError):
+            if time.time() - draft.stat().st_mtime > _DRAFT_AGE_S:
+                shutil.rmtree(draft, ignore_errors=True)
 
 
 def manifest(folder: Path) -> dict:
@@ -180,8 +194,8 @@ def manifest(folder: Path) -> dict:
     return pointer
 
 
-def load(folder: Path, *, verify: bool = False) -> LakeIndex:
-    """Open the current version; arrays are memory-mapped. `verify` also checks every file's hash."""
+def load(folder: Path, *, verify: bool = True) -> LakeIndex:
+    """Open the current version; arrays are memory-mapped. `verify` checks every file's hash (1 s per GB)."""
     folder = Path(folder)
     pointer = manifest(folder)
     version = folder / pointer["version"]

@@ -44,7 +44,7 @@ class TextEncoder(Protocol):
 
     def encode(self, texts: Sequence[str], *, progress: bool | str = False) -> Float[np.ndarray, "N D"]: ...
 
-    def warm_up(self) -> int: ...
+    def warm_up(self, *, bulk: bool = False) -> int: ...
 
 
 def _schema(table: Table, headers: bool) -> str:
@@ -87,7 +87,7 @@ class Dtr:
         self._vectors = cached_vectors(texts, encoder, cache_folder, label=f"dtr {variant}")
 
     def warm_up(self, budgets: Sequence[int]) -> None:
-        self._encoder.warm_up()
+        self._encoder.warm_up(bulk=True)
 
     def retrieve(self, query: Query, budget: int, seed: int) -> Retrieval:
         """The `budget` tables of highest cosine; ties go in the order of the lake, the seed plays no part."""

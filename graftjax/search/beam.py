@@ -98,7 +98,8 @@ def _step(problem: Problem, states: State, dials: Dials, fill: bool) -> tuple[St
     best_more = jnp.arange(more.shape[1])[None, :] == jnp.argmax(more, axis=1)[:, None]
     open_ = jnp.concatenate([open_[:, :num_actions], open_[:, num_actions:] & best_more], axis=1)
     score = jnp.where(open_, states.logdet[:, None] + options.gain, NEVER)
-    score = score + _remainder(problem, states, options)
+    outlook = _closeness(problem, states) if fill else _remainder(problem, states, options)
+    score = score + outlook
     stay = jnp.where(states.live & ~open_.any(1), states.logdet, NEVER)
     signature = _signatures(problem, states, options)
     flat = jnp.concatenate([score, stay[:, None]], axis=1).reshape(-1)
@@ -138,6 +139,16 @@ def _remainder(problem: Problem, states: State, options: Choice) -> Array:
     )
     room = states.num_tables[:, None] + cost < problem.budget
     return jnp.where(room, jnp.concatenate([new, more], axis=1), 0.0)
+
+
+def _closeness(problem: Problem, states: State) -> Array:
+    """float32 [B, N]: ω of the best join between each candidate and the synthesis, 1 for completions.
+
+    Once the question is answered as well as can be told, tables that integrate come before those that do not.
+    """
+    joined = jnp.where((states.taken > 0)[:, None, :], problem.direct[problem.cluster][None, :, :], 0.0)
+    more = jnp.ones(states.table_cluster.shape, jnp.float32)
+    return jnp.concatenate([joined.max(2), more], axis=1)
 
 
 def _signatures(problem: Problem, states: State, options: Choice) -> Array:

@@ -63,11 +63,15 @@ class Engine:
             widths = set(ATOM_BUCKETS)
         else:
             widths = {bucket(atoms_of(intent).num_atoms, ATOM_BUCKETS) for intent in intents}
-        capacity = {max(bucket(budget, BUDGET_BUCKETS), budget) for budget in budgets}
+        capacity = {bucket(self._room(budget), BUDGET_BUCKETS) for budget in budgets}
         shapes = {(width, size) for width in widths for size in capacity}
-        self._encoder.warm_up()
+        self._encoder.warm_up(bulk=True)
         with ThreadPoolExecutor() as pool:
             list(pool.map(lambda shape: self._compile(*shape), sorted(shapes)))
+
+    def _room(self, budget: int) -> int:
+        """L as far as it matters: no more than the lake has, nor than the largest compiled shape."""
+        return max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
 
     def _compile(self, width: int, budget: int) -> None:
         jax.block_until_ready(self._search(empty_problem(width, budget), fill=True))
@@ -102,7 +106,10 @@ class Engine:
             notes.append(f"the intent has {num_joins} joins; those beyond {MAX_JOINS} were left out")
         support = node_support(self.index, atoms, self._encoder, self.settings.score)
         evidence = QueryEvidence(atoms, support, self.index.graph, self.settings.score)
-        region = build_region(evidence, self._shards, self.settings, budget)
+        room = self._room(budget)
+        if room < min(budget, len(self.index.tables)):
+            notes.append(f"a search takes at most {room} tables; L = {budget} is more")
+        region = build_region(evidence, self._shards, self.settings, room)
         outcome = self._search(region.problem, fill=fill)
         count = int(outcome.num_tables)
         if fill and 0 < count < budget:

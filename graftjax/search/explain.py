@@ -13,6 +13,9 @@ from graftjax.search.settings import ROWS
 from graftjax.search.shards import ShardOrder
 from graftjax.types import AtomSupport, Operator, Synthesis, TableId
 
+WEAK = 0.5
+"""ψ below which an entity counts as not found."""
+
 
 def synthesis_of(
     index: LakeIndex,
@@ -32,6 +35,9 @@ def synthesis_of(
             (), (), 0.0, notes=(*notes, "no table of the lake supports the question well enough")
         )
     operators, more = _operators(index, clusters, tables)
+    reach = outcome.blocks[:count].max((0, 1))
+    if not (reach[evidence.atoms.tree_entity] >= WEAK).any():
+        more = (*more, "weak support: no table is about what the question names; this is the nearest guess")
     exact = _utility(evidence, region, outcome, count)
     return Synthesis(
         tuple(index.tables[t].id for t in tables),

@@ -208,7 +208,7 @@ def _pad(
 
 def empty_problem(width: int, budget: int) -> Problem:
     """A problem without clusters or actions, of the right shapes."""
-    capacity = max(bucket(budget, BUDGET_BUCKETS), budget)
+    capacity = bucket(budget, BUDGET_BUCKETS)
     square = (NUM_CLUSTERS, NUM_CLUSTERS)
     return Problem(
         rows=np.zeros((NUM_ACTIONS, ROWS, width), np.float32),

@@ -118,7 +118,7 @@ def _step(kind, anchor, new):
         (
             (A, C, B, D),
             (_step("join", A, C), _step("join", A, B), _step("union", C, D)),
-            "db/a ⋈ (db/c ∪ db/d) ⋈ db/b",
+            "db/b ⋈ db/a ⋈ (db/c ∪ db/d)",
         ),
         ((A, B, C, D), (_step("union", B, A), _step("union", C, D)), "(db/a ∪ db/b) ; (db/c ∪ db/d)"),
     ],

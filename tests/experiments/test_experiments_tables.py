@@ -78,6 +78,7 @@ def encoder(tmp_path_factory):
 @pytest.fixture
 def run(tables, lake, index, encoder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GRAFTJAX_DATA", raising=False)
     monkeypatch.setattr(datasets, "lake_folder", lambda: lake[0])
     monkeypatch.setattr(datasets, "queries_file", lambda: lake[1])
 

@@ -92,17 +92,22 @@ def test_beyond_the_room_the_strongest_columns_are_kept():
     assert block[1, AIB] == pytest.approx(0.9)
 
 
-def test_a_fragment_speaks_for_attributes_only():
-    block, images = evidence().block((0,), 0, ROWS, WIDTH, fragment=True)
+def test_a_fragment_speaks_for_the_attributes_whose_values_it_holds():
+    block, images = evidence(AIB={2: 0.95}).block((0,), 0, ROWS, WIDTH, fragment=True)
     assert not block[0].any()
-    assert block[1 + images.index(0)] == pytest.approx(row(ID=0.7, HAS_ID=0.7))
+    assert images == [2]
+    assert block[1] == pytest.approx(row(NAME=0.5, HAS_NAME=0.5, AIB=0.95, HAS_AIB=0.5 * 0.95))
+    assert not block[2:].any()
 
 
-def test_fragments_are_ranked_by_what_they_support_well():
-    strength = evidence().fragment_strength
-    well = 2 * 0.7**2 + (2 * 0.5**2 + 0.9**2 + (0.5 * 0.9) ** 2)
-    # Below two entries of one half an attribute is no reason to take a table.
-    assert strength == pytest.approx(np.array([[well, 0, 0], [0, 2 * 0.8**2, 0]]), rel=1e-5)
+def test_only_a_held_value_makes_a_fragment(monkeypatch):
+    held = 2 * 0.1**2 + 0.95**2 + (0.1 * 0.95) ** 2
+    expected = np.array([[0, held, 0], [0, 0, 0]])
+    assert evidence(AIB={3: 0.95}).fragment_strength == pytest.approx(expected, rel=1e-5)
+    assert not evidence(AIB={3: 0.9}).fragment_strength.any()  # likeness alone
+    assert not evidence(AIB={2: 0.95}).fragment_strength.any()  # cluster 0 is a witness itself
+    monkeypatch.setattr("graftjax.igms.evidence.RARE_VALUE", 0)
+    assert not evidence(AIB={3: 0.95}).fragment_strength.any()  # a value that is found everywhere
 
 
 def test_a_cluster_without_columns_is_a_bare_table():

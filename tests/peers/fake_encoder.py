@@ -24,5 +24,5 @@ class WordEncoder:
                 vectors[row, xxhash.xxh32_intdigest(word.encode()) % self.dim] += 1
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
 
-    def warm_up(self) -> int:
+    def warm_up(self, *, bulk: bool = False) -> int:
         return 0
