@@ -137,7 +137,7 @@ def content_digest(tables: Sequence[Table], encoder_name: str, headers: str) -> 
 
 def save(index: LakeIndex, folder: Path) -> None:
     """Write a new version and make it current; older versions are removed afterwards."""
-    folder = Path(folder)
+    folder, draft = Path(folder), None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         digest = content_digest(index.tables, index.encoder_name, index.headers)
@@ -158,6 +158,9 @@ def save(index: LakeIndex, folder: Path) -> None:
             temporary.write_text(json.dumps(pointer, indent=1), encoding="utf-8")
     except OSError as error:
         raise GraftError(f"{folder}: the index can't be written ({error.strerror or error})") from error
+    finally:
+        if draft is not None:  # renamed when all went well
+            shutil.rmtree(draft, ignore_errors=True)
     _remove_old(folder)
 
 
