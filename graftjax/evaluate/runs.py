@@ -139,7 +139,6 @@ def run_record(
     query `metrics` and `latency_ms` are null."""
     matrix = score_matrix([one.score for one in run.scored])
     latencies = np.array([one.latency_ms for one in run.scored])
-    [len(one.retrieval.tables) for one in run.scored]
     means = mean_scores(matrix) if run.scored else None
     return {
         "lake": lake,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, UInt64
 
+from graftjax.lake.partition import members_of
 from graftjax.lake.sketch import SKETCH_SIZE
 from graftjax.types import Column
 
@@ -69,11 +70,8 @@ def pool_classes(
     columns: Sequence[Column], n_rows: Sequence[int], column_class: Int[np.ndarray, " C"], num_classes: int
 ) -> ValueSets:
     """Pool the columns of each class; `n_rows` are those of each column's table."""
-    order = np.argsort(column_class, kind="stable")
-    bounds = np.searchsorted(column_class[order], np.arange(num_classes + 1))
     hashes, limits, filled = [], np.empty(num_classes, np.uint64), np.empty(num_classes, np.int64)
-    for k in range(num_classes):
-        members = order[bounds[k] : bounds[k + 1]]
+    for k, members in enumerate(members_of(column_class, num_classes)):
         known, limits[k], filled[k] = pool([columns[i] for i in members], [n_rows[i] for i in members])
         hashes.append(known)
     offsets = np.concatenate([[0], np.cumsum([len(known) for known in hashes])]).astype(np.int64)

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Int
 
 from graftjax.lake.joins import JoinEdges
+from graftjax.lake.partition import members_of
 from graftjax.lake.unions import UnionClusters
 
 
@@ -33,17 +34,17 @@ class LakeGraph:
     @cached_property
     def members(self) -> tuple[np.ndarray, ...]:
         """Tables of each cluster, ascending."""
-        return _partition(self.unions.table_cluster, self.unions.num_clusters)
+        return members_of(self.unions.table_cluster, self.unions.num_clusters)
 
     @cached_property
     def classes(self) -> tuple[np.ndarray, ...]:
         """Column classes of each cluster, ascending."""
-        return _partition(self.unions.class_cluster, self.unions.num_clusters)
+        return members_of(self.unions.class_cluster, self.unions.num_clusters)
 
     @cached_property
     def columns(self) -> tuple[np.ndarray, ...]:
         """Columns of each table, ascending."""
-        return _partition(self.column_table, len(self.unions.table_cluster))
+        return members_of(self.column_table, len(self.unions.table_cluster))
 
     @cached_property
     def cluster_joins(self) -> dict[int, dict[int, int]]:
@@ -75,9 +76,3 @@ class LakeGraph:
         """Mean number of clusters that a cluster can be joined with."""
         neighbours = self.cluster_joins
         return sum(map(len, neighbours.values())) / max(1, len(neighbours))
-
-
-def _partition(owner: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
-    order = np.argsort(owner, kind="stable")
-    bounds = np.searchsorted(owner[order], np.arange(count + 1))
-    return tuple(order[bounds[i] : bounds[i + 1]] for i in range(count))

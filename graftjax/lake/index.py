@@ -22,6 +22,7 @@ from graftjax.lake.classes import ValueSets, pool_classes
 from graftjax.lake.graph import LakeGraph
 from graftjax.lake.groups import SchemaGroups, group_by_schema, pooled_sample
 from graftjax.lake.joins import join_edges
+from graftjax.lake.partition import members_of
 from graftjax.lake.profile import profile_and_rows
 from graftjax.lake.raw import RawTable
 from graftjax.lake.record import VARIANTS, HeaderMode, LakeIndex, NodeTexts
@@ -122,7 +123,7 @@ def open_index(folder: Path, encoder_name: str | None = None) -> LakeIndex:
 def _slot_texts(columns: Sequence, groups: SchemaGroups, keep: bool) -> list[str]:
     """Contextual text of each slot: header and pooled sample."""
     texts = []
-    for members in _partition(groups.column_slot, groups.num_slots):
+    for members in members_of(groups.column_slot, groups.num_slots):
         sample = pooled_sample([columns[c].sample for c in members])
         texts.append(value_text(columns[members[0]].header if keep else "", sample))
     return texts
@@ -143,7 +144,7 @@ def _node_texts(
     number = lambda text: texts.setdefault(text, len(texts))  # noqa: E731
     spelt = lambda table, name: (table_text(table.id.name), words(name))  # noqa: E731
     table_nodes, schema_nodes = [], []
-    for members in _partition(table_cluster, int(table_cluster.max(initial=-1)) + 1):
+    for members in members_of(table_cluster, int(table_cluster.max(initial=-1)) + 1):
         speakers = _distinct(members, lambda t: (table_text(tables[t].id.name), groups.table_group[t]))
         table_nodes.append(_filled([number(table_text(tables[t].id.name)) for t in speakers]))
         shown = [[(c.header or c.name) if keep else c.kind for c in tables[t].columns] for t in speakers]
@@ -154,7 +155,7 @@ def _node_texts(
     context, header = [], []
     key, value = np.full(num_classes, -1, np.int32), np.full(num_classes, -1, np.int32)
     owner = groups.column_table
-    for k, members in enumerate(_partition(column_class, num_classes)):
+    for k, members in enumerate(members_of(column_class, num_classes)):
         name_of = lambda c: columns[c].header or columns[c].name  # noqa: E731
         speakers = _distinct(members, lambda c: spelt(tables[owner[c]], columns[c].header or columns[c].name))
         sample = pooled_sample([columns[c].sample for c in members])
@@ -174,12 +175,6 @@ def _node_texts(
     return list(texts), NodeTexts(
         stack(table_nodes), stack(schema_nodes), stack(context), stack(header), key, value
     )
-
-
-def _partition(owner: np.ndarray, count: int) -> list[np.ndarray]:
-    """Members of each owner, ascending."""
-    order = np.argsort(owner, kind="stable")
-    return np.split(order, np.searchsorted(owner[order], np.arange(1, count))) if count else []
 
 
 def _distinct(members: np.ndarray, spelling: Callable[[int], object]) -> list[int]:

@@ -22,6 +22,7 @@ from scipy.optimize import linear_sum_assignment
 from graftjax.encode.text import table_text, words
 from graftjax.lake.classes import pool
 from graftjax.lake.groups import SchemaGroups
+from graftjax.lake.partition import members_of
 from graftjax.types import Column, Table
 
 NEIGHBOURS = 8
@@ -122,21 +123,20 @@ def _match_groups(
 ) -> tuple[list[int], np.ndarray, np.ndarray]:
     """Root group of each group, root slot of each slot, and each group's confidence."""
     n = groups.num_groups
-    slots = _slots_of(groups)
+    slots = members_of(groups.slot_group, groups.num_groups)
     parent, slot_root, score = list(range(n)), np.arange(groups.num_slots), np.ones(n)
     if n < 2:
         return parent, slot_root, score
     centre = np.stack([slot_vectors[s].mean(0) if len(s) else np.zeros(slot_vectors.shape[1]) for s in slots])
     centre /= np.maximum(np.linalg.norm(centre, axis=1, keepdims=True), 1e-9)
-    order = np.argsort(groups.column_slot, kind="stable")
-    bounds = np.searchsorted(groups.column_slot[order], np.arange(groups.num_slots + 1))
+    slot_columns = members_of(groups.column_slot, groups.num_slots)
 
     @cache
     def profile(group: int) -> list[Slot]:
         return [
             _slot(
-                [columns[c] for c in order[bounds[s] : bounds[s + 1]]],
-                [n_rows[c] for c in order[bounds[s] : bounds[s + 1]]],
+                [columns[c] for c in slot_columns[s]],
+                [n_rows[c] for c in slot_columns[s]],
                 slot_vectors[s],
             )
             for s in slots[group]
@@ -164,12 +164,6 @@ def _match_groups(
         score[b] = total
         slot_root[slots[b][cols]] = slots[a]
     return parent, slot_root, score
-
-
-def _slots_of(groups: SchemaGroups) -> list[np.ndarray]:
-    order = np.argsort(groups.slot_group, kind="stable")
-    bounds = np.searchsorted(groups.slot_group[order], np.arange(groups.num_groups + 1))
-    return [order[bounds[g] : bounds[g + 1]] for g in range(groups.num_groups)]
 
 
 def _nearest(vectors: np.ndarray, count: int, block: int = 2048) -> list[tuple[int, int]]:
