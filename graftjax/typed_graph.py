@@ -47,6 +47,8 @@ class EdgeType(IntEnum):
     ENTITY_HAS_ATTRIBUTE = 5
     ATTRIBUTE_HAS_VALUE = 6
     INTENT_JOIN = 7
+    TABLE_JOIN = 8
+    """Two tables that can be joined, when it does not matter by which columns."""
 
 
 ENDS: dict[EdgeType, tuple[NodeType, NodeType]] = {
@@ -57,6 +59,7 @@ ENDS: dict[EdgeType, tuple[NodeType, NodeType]] = {
     EdgeType.ENTITY_HAS_ATTRIBUTE: (NodeType.ENTITY, NodeType.ATTRIBUTE),
     EdgeType.ATTRIBUTE_HAS_VALUE: (NodeType.ATTRIBUTE, NodeType.VALUE),
     EdgeType.INTENT_JOIN: (NodeType.ATTRIBUTE, NodeType.ATTRIBUTE),
+    EdgeType.TABLE_JOIN: (NodeType.TABLE, NodeType.TABLE),
 }
 """Node sets of sender and receiver."""
 

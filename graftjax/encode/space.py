@@ -1,19 +1,22 @@
 """The shared retrieval space: dense sentence vectors beside character trigrams.
 
 The cosine of ψ (Sec. 3.2) is taken between vectors [√(1−λ)·dense, √λ·trigrams], that is
-(1−λ)·cos(dense) + λ·cos(trigrams). λ = 0 is the dense space of the paper.
-Letters: n texts, D dimension of the encoder, q queries.
+(1−λ)·cos(dense) + λ·cos(trigrams). λ = 0 is the dense space of the paper. A trained space has a projection
+of the dense vectors.
+Letters: n texts, D dimension of the encoder, P of the projection, q queries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float
 
 from graftjax.encode.lexical import TrigramIndex
+from graftjax.encode.projection import Projection
 
 LEXICAL_SHARE = 0.3
 """λ, chosen on tuning questions."""
@@ -26,12 +29,23 @@ class TextSpace:
     texts: tuple[str, ...]
     dense: Float[np.ndarray, "n D"]
     trigrams: TrigramIndex
+    projection: Projection | None = None
+    """Of the dense vectors; None takes them as the encoder gives them."""
+
+    def projected(self, projection: Projection | None) -> TextSpace:
+        """The same texts under another projection."""
+        return replace(self, projection=projection)
+
+    @cached_property
+    def _image(self) -> Float[np.ndarray, "n P"]:
+        return np.asarray(self.dense) if self.projection is None else self.projection(np.asarray(self.dense))
 
     def similarity(
         self, queries: Sequence[str], vectors: Float[np.ndarray, "q D"], share: float = LEXICAL_SHARE
     ) -> Float[np.ndarray, "q n"]:
         """Cosine of each query (with its dense vector) with each text, in [−1, 1]."""
-        dense = np.asarray(vectors, np.float32) @ np.asarray(self.dense).T
+        vectors = np.asarray(vectors, np.float32)
+        dense = (vectors if self.projection is None else self.projection(vectors)) @ self._image.T
         if not share:
             return dense
         return (1.0 - share) * dense + share * self.trigrams.similarity(queries)

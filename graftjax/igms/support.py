@@ -5,7 +5,7 @@ Letters: t trees, n node atoms, K column classes, M clusters.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -25,6 +25,22 @@ class TextEncoder(Protocol):
     """What the score needs of an encoder."""
 
     def encode(self, texts: Sequence[str]) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTexts:
+    """An encoder for texts that were encoded before, all at once."""
+
+    vectors: dict[str, np.ndarray]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], encoder: TextEncoder) -> EncodedTexts:
+        distinct = list(dict.fromkeys(texts))
+        return cls(dict(zip(distinct, encoder.encode(distinct), strict=True)))
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Raises KeyError for a text that is not among them."""
+        return np.stack([self.vectors[text] for text in texts])
 
 
 @dataclass(frozen=True, eq=False)

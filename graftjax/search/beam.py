@@ -43,12 +43,23 @@ def cluster_hashes() -> Array:
 @partial(jax.jit, static_argnames=("beam",))
 def search(problem: Problem, dials: Dials, *, beam: int) -> State:
     """Best synthesis that stops by itself, once no admissible action is left."""
+    states = _run(problem, start_states(problem, beam), dials, fill=False)
+    return jax.tree.map(lambda leaf: leaf[_best(states)], states)
+
+
+def start_states(problem: Problem, beam: int) -> State:
+    """B slots, the first with the empty synthesis, the others not in use."""
     capacity, width = problem.correlation.shape[1], problem.atom_mask.shape[0]
     start = empty_state(capacity, ROWS, width, MAX_TREES, NUM_CLUSTERS)
     states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (beam, *leaf.shape)), start)
-    states = states._replace(live=jnp.arange(beam) == 0)
-    states = _run(problem, states, dials, fill=False)
-    return jax.tree.map(lambda leaf: leaf[_best(states)], states)
+    return states._replace(live=jnp.arange(beam) == 0)
+
+
+def complete(problem: Problem, state: State, dials: Dials) -> State:
+    """Take the further tables of a synthesis' clusters, and nothing else."""
+    closed = problem._replace(action_valid=jnp.zeros_like(problem.action_valid))
+    states = jax.tree.map(lambda leaf: leaf[None], state)
+    return jax.tree.map(lambda leaf: leaf[0], _run(closed, states, dials, fill=False))
 
 
 @jax.jit
@@ -102,24 +113,27 @@ def _step(problem: Problem, states: State, dials: Dials, fill: bool) -> tuple[St
     score = score + outlook
     stay = jnp.where(states.live & ~open_.any(1), states.logdet, NEVER)
     signature = _signatures(problem, states, options)
-    flat = jnp.concatenate([score, stay[:, None]], axis=1).reshape(-1)
-    pool = min(4 * beam, flat.shape[0])
-    top, picked = jax.lax.top_k(flat, pool)
-    signs = signature.reshape(-1)[picked]
-    earlier = jnp.tril(signs[:, None] == signs[None, :], -1) & (top > 0.5 * NEVER)[None, :]
-    top = jnp.where(earlier.any(1), NEVER, top)  # one slot per set of tables
-    top, order = jax.lax.top_k(top, beam)
-    picked = picked[order]
-    parent, candidate = picked // (score.shape[1] + 1), picked % (score.shape[1] + 1)
+    top, parent, candidate = best_distinct(jnp.concatenate([score, stay[:, None]], axis=1), signature, beam)
     chosen = jax.tree.map(lambda leaf: leaf[parent], states)
     rows, scales, bridges = options.operator_row[parent], options.scale[parent], options.bridge[parent]
     live = top > 0.5 * NEVER
     extends = live & (candidate < score.shape[1])
-    grow = jax.vmap(lambda s, c, r, k, b: _extend(problem, s, c, r, k, b, dials))
+    grow = jax.vmap(lambda s, c, r, k, b: extend(problem, s, c, r, k, b, dials))
     grown = grow(chosen, jnp.minimum(candidate, score.shape[1] - 1), rows, scales, bridges)
     keep = lambda new, old: jnp.where(extends.reshape(-1, *[1] * (new.ndim - 1)), new, old)  # noqa: E731
     result = jax.tree.map(keep, grown, chosen)._replace(live=live)
     return result, extends.any()
+
+
+def best_distinct(score: Array, signature: Array, beam: int) -> tuple[Array, Array, Array]:
+    """(score, parent, candidate), each [B], of the best candidates [B, N + 1]; one slot per set of tables."""
+    flat = score.reshape(-1)
+    top, picked = jax.lax.top_k(flat, min(4 * beam, flat.shape[0]))
+    signs = signature.reshape(-1)[picked]
+    earlier = jnp.tril(signs[:, None] == signs[None, :], -1) & (top > 0.5 * NEVER)[None, :]
+    top, order = jax.lax.top_k(jnp.where(earlier.any(1), NEVER, top), beam)
+    picked = picked[order]
+    return top, picked // score.shape[1], picked % score.shape[1]
 
 
 def _remainder(problem: Problem, states: State, options: Choice) -> Array:
@@ -160,7 +174,7 @@ def _signatures(problem: Problem, states: State, options: Choice) -> Array:
     return jnp.concatenate([new, more, states.signature[:, None]], axis=1)
 
 
-def _extend(
+def extend(
     problem: Problem, state: State, candidate: Array, rows: Array, scales: Array, bridges: Array, dials: Dials
 ) -> State:
     """Φ ⊕ a for one synthesis and one candidate."""

@@ -13,13 +13,15 @@ import jax.numpy as jnp
 from graftjax.encode.encoder import Encoder
 from graftjax.errors import UsageError
 from graftjax.igms.evidence import QueryEvidence
-from graftjax.igms.support import node_support
+from graftjax.igms.support import EncodedTexts, atom_texts, node_support
 from graftjax.intent.atoms import JOIN, atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
 from graftjax.search import beam
 from graftjax.search.actions import Dials
 from graftjax.search.explain import synthesis_of
+from graftjax.search.guide import Guide, Outlook
+from graftjax.search.guided import guided_search
 from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket, build_region, empty_problem
 from graftjax.search.settings import MAX_JOINS, MAX_TREES, Settings
 from graftjax.search.shards import order_shards
@@ -27,22 +29,24 @@ from graftjax.types import Synthesis
 
 
 def _dials(settings: Settings) -> Dials:
-    score = settings.score
-    numbers = (
-        score.noise,
-        score.join_endpoint_power,
-        score.supported,
-        settings.least_gain,
-        settings.least_fragment_gain,
-    )
-    return Dials(*(jnp.asarray(number, jnp.float32) for number in numbers))
+    return Dials(*(jnp.asarray(number, jnp.float32) for number in settings.numbers()))
 
 
 class Engine:
-    """Searches one lake. Holds no state that a search changes."""
+    """Searches one lake: by the value function of a `guide`, or by exact gains without one.
 
-    def __init__(self, index: LakeIndex, encoder: Encoder, settings: Settings | None = None) -> None:
+    Holds no state that a search changes.
+    """
+
+    def __init__(
+        self,
+        index: LakeIndex,
+        encoder: Encoder,
+        settings: Settings | None = None,
+        guide: Guide | None = None,
+    ) -> None:
         self.index = index
+        self.guide = guide
         self.settings = settings or Settings()
         self._encoder = encoder
         self._shards = order_shards(index)
@@ -74,13 +78,14 @@ class Engine:
         return max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
 
     def _compile(self, width: int, budget: int) -> None:
-        jax.block_until_ready(self._search(empty_problem(width, budget), fill=True))
+        problem = empty_problem(width, budget)
+        self._search(problem, self.guide and self.guide.empty_outlook(problem), fill=True)
 
     def num_compiled(self) -> int:
         """Compiled programs so far; a search after `warm_up` adds none."""
         from graftjax.encode import encoder
 
-        programs: tuple[Any, ...] = (beam.search, beam.spend, encoder._forward())
+        programs: tuple[Any, ...] = (beam.search, beam.spend, guided_search, encoder._forward())
         return sum(program._cache_size() for program in programs)
 
     def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis:
@@ -104,13 +109,16 @@ class Engine:
         num_joins = int((atoms.edge_kind == JOIN).sum())
         if num_joins > MAX_JOINS:
             notes.append(f"the intent has {num_joins} joins; those beyond {MAX_JOINS} were left out")
-        support = node_support(self.index, atoms, self._encoder, self.settings.score)
+        texts = (text for group in atom_texts(atoms) for text in group)
+        encoded = EncodedTexts.of(texts, self._encoder)
+        support = node_support(self.index, atoms, encoded, self.settings.score)
         evidence = QueryEvidence(atoms, support, self.index.graph, self.settings.score)
         room = self._room(budget)
         if room < min(budget, len(self.index.tables)):
             notes.append(f"a search takes at most {room} tables; L = {budget} is more")
         region = build_region(evidence, self._shards, self.settings, room)
-        outcome = self._search(region.problem, fill=fill)
+        outlook = self.guide and self.guide.outlook(self.index, evidence, region, encoded.vectors)
+        outcome = self._search(region.problem, outlook, fill=fill)
         count = int(outcome.num_tables)
         if fill and 0 < count < budget:
             notes.append(
@@ -118,8 +126,15 @@ class Engine:
             )
         return synthesis_of(self.index, self._shards, evidence, region, outcome, tuple(notes))
 
-    def _search(self, problem: Problem, *, fill: bool) -> beam.Outcome:
-        state = beam.search(problem, self._dials, beam=self.settings.beam)
+    def _search(self, problem: Problem, outlook: Outlook | None, *, fill: bool) -> beam.Outcome:
+        if self.guide is None or outlook is None:
+            state = beam.search(problem, self._dials, beam=self.settings.beam)
+        else:
+            params, scales = self.guide.device_params
+            state = guided_search(
+                problem, outlook, self._dials, params, scales, jnp.asarray(self.guide.gamma, jnp.float32),
+                beam=self.settings.beam, network=self.guide.network,
+            )  # fmt: skip
         if fill:
             state = beam.spend(problem, self._dials, state)
         return jax.device_get(beam.outcome_of(state))

@@ -25,6 +25,9 @@ class JoinPaths:
     """(∏ ω)^(1/|p|) of the best path, with the discount per bridge; 1 on the diagonal."""
     bridge: Int[np.ndarray, "C C"]
     """Lake number of the cluster in between; NO_BRIDGE for a direct path or none."""
+    affinity: Float[np.ndarray, "C C"]
+    """How many join partners two clusters have in common, each by its weights and the fewer others it has
+    the more; 0 on the diagonal."""
 
 
 def join_paths(graph: LakeGraph, clusters: np.ndarray, hop_discount: float) -> JoinPaths:
@@ -41,6 +44,7 @@ def join_paths(graph: LakeGraph, clusters: np.ndarray, hop_discount: float) -> J
             if b in position:
                 direct[i, position[b]] = w
     weight, bridge = direct.copy(), np.full((count, count), NO_BRIDGE, np.int32)
+    affinity = np.zeros((count, count), np.float32)
     middles = sorted({b for weights in neighbours for b in weights})
     if middles:
         column = {b: i for i, b in enumerate(middles)}
@@ -48,6 +52,9 @@ def join_paths(graph: LakeGraph, clusters: np.ndarray, hop_discount: float) -> J
         for i, weights in enumerate(neighbours):
             for b, w in weights.items():
                 reach[i, column[b]] = w
+        rarity = 1.0 / np.log(2.0 + np.array([len(graph.cluster_joins[b]) for b in middles], np.float32))
+        affinity = (reach * rarity) @ reach.T
+        np.fill_diagonal(affinity, 0.0)
         own = np.array([position.get(b, -1) for b in middles])
         for i in range(count):
             through = np.sqrt(reach[i][None, :] * reach) * hop_discount  # [C, middles]
@@ -59,4 +66,4 @@ def join_paths(graph: LakeGraph, clusters: np.ndarray, hop_discount: float) -> J
             better[i] = False
             weight[i, better] = value[better]
             bridge[i, better] = np.asarray(middles)[best[better]]
-    return JoinPaths(direct, weight, bridge)
+    return JoinPaths(direct, weight, bridge, affinity)

@@ -9,12 +9,14 @@ bucket of the budget L), a atoms.
 
 from __future__ import annotations
 
+from enum import IntEnum
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graftjax.igms.evidence import QueryEvidence
+from graftjax.intent.atoms import JOIN
 from graftjax.search.paths import NO_BRIDGE, JoinPaths, join_paths
 from graftjax.search.settings import MAX_JOINS, MAX_TREES, ROWS, Settings
 from graftjax.search.shards import ShardOrder
@@ -23,6 +25,18 @@ NUM_CLUSTERS, NUM_WITNESSES, NUM_PAIRS, NUM_FRAGMENTS = 128, 64, 16, 16
 NUM_ACTIONS = NUM_WITNESSES + NUM_PAIRS + NUM_FRAGMENTS
 ATOM_BUCKETS = (24, 64)
 BUDGET_BUCKETS = (5, 10, 15, 20, 30, 50)
+
+
+class AtomKind(IntEnum):
+    """Kinds of atoms in one numbering: nodes as in `intent.atoms`, then edges; 0 is padding."""
+
+    PADDING = 0
+    ENTITY = 1
+    ATTRIBUTE = 2
+    VALUE = 3
+    HAS_ATTRIBUTE = 4
+    HAS_VALUE = 5
+    JOIN = 6
 
 
 Leaf = Any
@@ -58,8 +72,16 @@ class Problem(NamedTuple):
     """float32 [C, C]: ψ_path's geometric mean along the best join path."""
     bridge: Leaf
     """int32 [C, C]: cluster in between (position in C); −1 for none."""
+    affinity: Leaf
+    """float32 [C, C]: join partners in common, see `JoinPaths`."""
     joins: Leaf
     """int32 [J, 3]: atom and the two trees; atom −1 for none."""
+    tree_valid: Leaf
+    """bool [T]."""
+    atom_kind: Leaf
+    """int32 [a]: `AtomKind`; 0 for padding."""
+    atom_tree: Leaf
+    """int32 [a]: tree of a node or a containment edge; −1 for joins and padding."""
     edge_mask: Leaf
     """bool [a]: atoms that are entity→attribute edges."""
     atom_mask: Leaf
@@ -186,10 +208,18 @@ def _pad(
         earlier = np.tril(overlap, -1).max(1, initial=0.0)
         problem.fresh[i] = problem.shards[i] - int((earlier > 1 - settings.least_novelty).sum())
         problem.entity[:num_trees, i] = evidence.support.entity[:num_trees, cluster]
+    problem.tree_valid[:num_trees] = True
+    nodes, end = evidence.atoms.num_nodes, evidence.atoms.num_atoms
+    problem.atom_kind[:nodes] = evidence.atoms.node_kind + AtomKind.ENTITY
+    problem.atom_kind[nodes:end] = evidence.atoms.edge_kind + AtomKind.HAS_ATTRIBUTE
+    problem.atom_tree[:nodes] = evidence.atoms.node_tree
+    is_join = evidence.atoms.edge_kind == JOIN
+    problem.atom_tree[nodes:end] = np.where(is_join, -1, evidence.atoms.edge_trees[:, 0])
     problem.bound[:num_trees] = np.maximum(gain.max(1, initial=0.0), 0.0)[:num_trees]
     count = len(paths.direct)
     problem.direct[:count, :count] = paths.direct
     problem.path[:count, :count] = paths.weight
+    problem.affinity[:count, :count] = paths.affinity
     for i, j in zip(*np.nonzero(paths.bridge != NO_BRIDGE), strict=True):
         middle = position.get(int(paths.bridge[i, j]), -1)
         problem.bridge[i, j] = middle
@@ -224,7 +254,11 @@ def empty_problem(width: int, budget: int) -> Problem:
         direct=np.zeros(square, np.float32),
         path=np.zeros(square, np.float32),
         bridge=np.full(square, -1, np.int32),
+        affinity=np.zeros(square, np.float32),
         joins=np.full((MAX_JOINS, 3), -1, np.int32),
+        tree_valid=np.zeros(MAX_TREES, bool),
+        atom_kind=np.zeros(width, np.int32),
+        atom_tree=np.full(width, -1, np.int32),
         edge_mask=np.zeros(width, bool),
         atom_mask=np.zeros(width, bool),
         budget=np.asarray(budget, np.int32),

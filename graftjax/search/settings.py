@@ -25,6 +25,14 @@ class Settings:
     least_novelty: float = 0.5
     """Share of rows that a further shard must not have in common with those already taken."""
 
+    def numbers(self) -> tuple[float, ...]:
+        """What steers the compiled search, in the order of `actions.Dials`."""
+        score = self.score
+        return (
+            score.noise, score.join_endpoint_power, score.supported,
+            self.least_gain, self.least_fragment_gain,
+        )  # fmt: skip
+
 
 MAX_TREES = 8
 MAX_JOINS = 8

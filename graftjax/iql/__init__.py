@@ -1,0 +1,1 @@
+"""Implicit Q-learning of the synthesis MDP: graphs of states, networks, training, checkpoints (Sec. 4.1)."""

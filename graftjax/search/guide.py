@@ -1,0 +1,176 @@
+"""A trained value function as the search uses it: Q of every action of every beam, in one call.
+
+Letters: B beams, A actions, S scalars, F numbers, D features of a text vector, n intent nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from graftjax.encode.projection import Projection
+from graftjax.igms.evidence import QueryEvidence
+from graftjax.igms.support import atom_texts
+from graftjax.iql.graph import FIRST, JOIN, STOP, ActionFeatures
+from graftjax.iql.networks import Params, QNetwork
+from graftjax.iql.presets import NetworkSettings
+from graftjax.lake.record import LakeIndex
+from graftjax.search.actions import Choice, Dials
+from graftjax.search.numbers import anchors, numbers_of
+from graftjax.search.region import Leaf, Problem, Region
+from graftjax.search.state import EMPTY, State
+from graftjax.search.view import (
+    IMAGES,
+    EvidenceView,
+    IntentView,
+    ProblemTexts,
+    evidence_view,
+    intent_slots,
+    intent_view,
+    problem_texts,
+    state_graph,
+)
+
+
+class Scales(NamedTuple):
+    """Means and deviations that the networks' numbers are scaled by."""
+
+    scalar_mean: Leaf
+    scalar_scale: Leaf
+    number_mean: Leaf
+    number_scale: Leaf
+
+
+class Outlook(NamedTuple):
+    """What the value function needs of a problem beside its arrays; texts as vectors."""
+
+    texts: ProblemTexts
+    """Numbers of texts into `vectors`."""
+    vectors: Leaf
+    """float32 [X, D]: the problem's own texts; the first is zero and stands for none."""
+    intent_vectors: Leaf
+    """float32 [n, D]."""
+    intent: IntentView
+
+
+@dataclass(frozen=True, eq=False)
+class Guide:
+    """Q with all that it was trained with."""
+
+    network: NetworkSettings
+    params: Params
+    """Of Q."""
+    scales: Scales
+    gamma: float
+    projection: Projection
+    """Text vectors of the networks are those of the encoder under this projection."""
+
+    @cached_property
+    def device_params(self) -> tuple[Params, Scales]:
+        """Parameters and scales as device arrays, put there once."""
+        return jax.tree.map(jnp.asarray, (self.params, self.scales))
+
+    def outlook(
+        self, index: LakeIndex, evidence: QueryEvidence, region: Region, vectors: dict[str, np.ndarray]
+    ) -> Outlook:
+        """Texts of one problem; `vectors` has the encoder's vector of each atom text."""
+        width = region.problem.rows.shape[2]
+        numbers = problem_texts(region, index.nodes, np.zeros(intent_slots(width), np.int32), 1)
+        used, places = np.unique(
+            np.concatenate([np.zeros(1, np.int32), *(leaf.ravel() for leaf in numbers)]), return_inverse=True
+        )
+        capacity = num_texts(region.problem)
+        table = np.zeros((capacity, self.projection.matrix.shape[1]), np.float32)
+        dense = np.asarray(index.space.dense)
+        table[1 : len(used)] = self.projection(dense[used[1:] - 1]) if len(used) > 1 else 0.0
+        leaves, start = [], 1
+        for leaf in numbers:
+            leaves.append(places[start : start + leaf.size].reshape(leaf.shape).astype(np.int32))
+            start += leaf.size
+        return Outlook(
+            ProblemTexts(*leaves),
+            table,
+            intent_vectors(evidence, vectors, self.projection, width),
+            intent_view(evidence, width),
+        )
+
+    def empty_outlook(self, problem: Problem) -> Outlook:
+        """An outlook without texts, of the right shapes."""
+        n, actions = intent_slots(problem.rows.shape[2]), len(problem.cluster)
+        size = self.projection.matrix.shape[1]
+        zeros = lambda *shape: np.zeros(shape, np.int32)  # noqa: E731
+        clusters = len(problem.shards)
+        texts = ProblemTexts(
+            zeros(n), zeros(clusters), zeros(clusters), zeros(actions, IMAGES), zeros(actions, IMAGES)
+        )
+        view = IntentView(zeros(n), zeros(n) - 1, zeros(len(problem.joins), 2) - 1)
+        floats = lambda rows: np.zeros((rows, size), np.float32)  # noqa: E731
+        return Outlook(texts, floats(num_texts(problem)), floats(n), view)
+
+
+def num_texts(problem: Problem) -> int:
+    """Most texts that a problem can have, the empty one among them."""
+    return 1 + 2 * len(problem.shards) + 2 * IMAGES * len(problem.cluster)
+
+
+def intent_vectors(
+    evidence: QueryEvidence, vectors: dict[str, np.ndarray], projection: Projection, width: int
+) -> Float[np.ndarray, "n D"]:
+    """Projected vectors of the atoms, each by its first text: an attribute in the context of its entity."""
+    first = [texts[0] for texts in atom_texts(evidence.atoms)]
+    result = np.zeros((intent_slots(width), projection.matrix.shape[1]), np.float32)
+    if first:
+        result[: len(first)] = projection(np.stack([vectors[text] for text in first]))
+    return result
+
+
+def action_values(
+    network: NetworkSettings,
+    params: Params,
+    scales: Scales,
+    problem: Problem,
+    outlook: Outlook,
+    states: State,
+    options: Choice,
+    dials: Dials,
+) -> tuple[Float[Array, "B A"], Float[Array, " B"]]:
+    """(Q of each action, Q of stopping) of every beam."""
+    q_network = QNetwork(network)
+    schema = outlook.vectors[outlook.texts.schema]  # [C, D]
+    new = jnp.concatenate([schema[problem.cluster], jnp.zeros((1, schema.shape[1]))])
+
+    def one(state: State, choice: Choice) -> Array:
+        scalars, numbers = numbers_of(problem, state, choice, dials)
+        scalars = (scalars - scales.scalar_mean) / scales.scalar_scale
+        numbers = (numbers - scales.number_mean) / scales.number_scale
+        anchor = anchors(problem, state)
+        has_anchor = (anchor != EMPTY)[:, None]
+        old = jnp.where(has_anchor, schema[jnp.maximum(anchor, 0)], 0.0)
+        actions = ActionFeatures(
+            new,
+            jnp.concatenate([old, jnp.zeros((1, schema.shape[1]))]),
+            jnp.append(jnp.where(anchor != EMPTY, JOIN, FIRST), STOP).astype(jnp.int32),
+            jnp.concatenate([numbers, jnp.zeros((1, numbers.shape[1]))]),
+        )
+        evidence = evidence_view(problem, state, outlook.texts)
+        vector = lambda texts: outlook.vectors[texts]  # noqa: E731
+        evidence = EvidenceView(
+            vector(evidence.table), vector(evidence.column), vector(evidence.value), *evidence[3:]
+        )
+        graph = state_graph(outlook.intent_vectors, outlook.intent, evidence, scalars)
+        return q_network.apply({"params": params}, graph, actions)  # pyright: ignore[reportReturnType]
+
+    values = jax.vmap(one)(states, options)
+    return values[:, :-1], values[:, -1]
+
+
+def vectors_by_text(texts: Sequence[str], vectors: Float[np.ndarray, "n D"]) -> dict[str, np.ndarray]:
+    """Each text with its vector."""
+    return dict(zip(texts, vectors, strict=True))

@@ -1,0 +1,216 @@
+"""`graftjax train`: an indexed lake → trajectories → retrieval space → replay → trained value function.
+
+Every stage leaves its result in the run folder and is skipped when it is there, so a run that was killed
+goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graftjax.encode.encoder import Encoder
+from graftjax.errors import GraftError, UsageError
+from graftjax.iql import checkpoint
+from graftjax.iql.presets import preset
+from graftjax.iql.train import fit
+from graftjax.lake.record import LakeIndex
+from graftjax.lake.store import content_digest
+from graftjax.retrieval.pairs import make_pairs
+from graftjax.retrieval.samples import compressed_samples, reworded
+from graftjax.retrieval.space import RetrievalSpace, load_space
+from graftjax.retrieval.train import fit_space
+from graftjax.search.guide import Scales
+from graftjax.search.numbers import ACTION_NUMBERS, STATE_NUMBERS
+from graftjax.training.collect import Collector, collect
+from graftjax.training.held_out import HeldOutError, value_error
+from graftjax.training.replay import Replay, batch_of, make_replay, scales_of
+from graftjax.training.run_folder import EPISODES, REPORT, RUN, SPACE, TRAJECTORIES, read_json, write_json
+from graftjax.training.settings import JobSettings
+from graftjax.trajectories.reword import UNCHANGED
+from graftjax.trajectories.stream import sample_trajectories
+from graftjax.trajectories.synonyms import Synonyms, load_synonyms
+
+_PAIR_SAMPLES = 3_000
+"""Trajectories that the retrieval space is fitted to."""
+_HELD_OUT_SEED = 1_000_003
+"""Added to the seed for trajectories that no training sees."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run came to."""
+
+    folder: Path
+    steps: int
+    trajectories: int
+    transitions: int
+    held_out: HeldOutError
+    """On reworded intents, as in training."""
+    held_out_plain: HeldOutError
+    """On intents in the lake's own words, as in the paper."""
+    seconds: dict[str, float]
+    """By stage; near 0 for one that was found done."""
+
+
+def train(
+    index: LakeIndex,
+    encoder: Encoder,
+    folder: Path,
+    settings: JobSettings,
+    *,
+    cache_folder: Path,
+    progress: bool = True,
+    say: Callable[[str], None] = lambda line: None,
+) -> Report:
+    """Train (or finish) the run in `folder`. `cache_folder` keeps the encoder's thesaurus.
+
+    Raises UsageError when the folder belongs to other settings or another lake, GraftError when the lake has
+    nothing to learn from or training diverges.
+    """
+    if len(index.tables) < 2 or not len(index.graph.unions.class_cluster):
+        raise GraftError("a value function needs a lake of at least two tables with columns to be trained on")
+    count = settings.num_trajectories(len(index.tables))
+    lake = content_digest(index.tables, index.encoder_name, index.headers)
+    _claim(folder, {"lake": lake, "encoder": encoder.name, **asdict(settings), "trajectories": count})
+    clock, seconds = time.perf_counter(), {}
+
+    def done(stage: str) -> None:
+        nonlocal clock
+        seconds[stage] = round(time.perf_counter() - clock, 2)
+        clock = time.perf_counter()
+
+    say(f"{count} trajectories ({settings.sampler} sampler), seed {settings.seed}")
+    samples = sample_trajectories(
+        index,
+        settings.sample,
+        count,
+        settings.seed,
+        settings.sampler,
+        folder / TRAJECTORIES,
+        progress=progress,
+    )
+    # The same held-out samples for every sampler, so that errors can be compared.
+    unseen = sample_trajectories(
+        index, settings.sample, settings.held_out, settings.seed + _HELD_OUT_SEED, progress=False
+    )
+    done("sample")
+    vocabulary = load_synonyms(encoder, cache_folder)
+    space = _space(index, encoder, samples, vocabulary, settings, folder)
+    done("retrieval space")
+    parts = {"vocabulary": vocabulary, "seed": settings.seed}
+    collector = Collector.of(index, encoder, space.projection, wording=settings.wording, **parts)
+    arrays = collect(collector, samples, folder / EPISODES, progress=progress)
+    if not arrays:
+        raise GraftError("not one sampled intent names anything; the lake has no words to learn from")
+    done("episodes")
+    vectors = space.projection(np.asarray(index.space.dense))
+    scales = scales_of(arrays)
+    data = make_replay(arrays, vectors, scales)
+    fitted, network, gamma = _fit(data, scales, lake, settings, folder, progress)
+    done("iql")
+    errors = []
+    for name, wording in (("held_out", settings.wording), ("held_out_plain", UNCHANGED)):
+        other = replace(collector, wording=wording)
+        found = collect(other, unseen, folder / name, first=count, progress=False)
+        errors.append(_error(found, vectors, scales, network, fitted.params["q"], gamma))
+    done("report")
+    report = Report(
+        folder, fitted.step, count, data.num_transitions, errors[0], errors[1], seconds
+    )
+    write_json(folder / REPORT, {**asdict(report), "folder": str(folder)})
+    return report
+
+
+def _claim(folder: Path, identity: dict[str, Any]) -> None:
+    """Write the run's settings, or check that the folder was begun with the same ones."""
+    before = read_json(folder / RUN)
+    if before is None:
+        write_json(folder / RUN, identity)
+        return
+    wanted = read_json_like(identity)
+    other = sorted(name for name in wanted if before.get(name) != wanted[name])
+    if other:
+        raise UsageError(
+            f"{folder}: holds a run with another {' and '.join(other)}; choose another folder, or start anew "
+            "with --fresh"
+        )
+
+
+def read_json_like(value: Any) -> Any:
+    """The value as JSON gives it back: tuples become lists."""
+    if isinstance(value, dict):
+        return {name: read_json_like(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [read_json_like(entry) for entry in value]
+    return value
+
+
+def _space(
+    index: LakeIndex,
+    encoder: Encoder,
+    samples: Any,
+    vocabulary: Synonyms,
+    settings: JobSettings,
+    folder: Path,
+) -> RetrievalSpace:
+    try:
+        return load_space(folder / SPACE)
+    except GraftError:
+        pass
+    rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 2]))
+    share = 0.3
+    chosen = (samples[i].compression for i in range(min(len(samples), _PAIR_SAMPLES)))
+    intents = reworded(compressed_samples(index, chosen), rng, vocabulary, settings.wording)
+    pairs = make_pairs(index, intents, encoder, rng)
+    fitted = fit_space(pairs, encoder.encode(pairs.texts), np.asarray(index.space.dense), rng, share)
+    space = RetrievalSpace.of_fit(fitted, encoder.name, share)
+    space.save(folder / SPACE)
+    return space
+
+
+def _fit(
+    data: Replay, scales: Scales, lake: str, settings: JobSettings, folder: Path, progress: bool
+) -> tuple[checkpoint.Checkpoint, Any, float]:
+    network, training = preset(
+        settings.preset,
+        num_scalars=len(STATE_NUMBERS),
+        num_numbers=len(ACTION_NUMBERS),
+        text_dim=data.vectors.shape[1],
+    )
+    given = {
+        name: getattr(settings, name)
+        for name in ("steps", "batch", "learning_rate", "gamma", "expectile")
+        if getattr(settings, name) is not None
+    }
+    training = replace(training, seed=settings.seed, policy=settings.policy, **given)
+    extra = {
+        "lake": lake,
+        "scales": {name: np.asarray(leaf).tolist() for name, leaf in scales._asdict().items()},
+    }
+    fit(
+        data, batch_of, data.num_transitions, network, training, folder,
+        resume=True, extra=extra, progress=progress,
+    )  # fmt: skip
+    return checkpoint.load(folder), network, training.gamma
+
+
+def _error(
+    arrays: dict[str, np.ndarray],
+    vectors: np.ndarray,
+    scales: Scales,
+    network: Any,
+    params: Any,
+    gamma: float,
+) -> HeldOutError:
+    if not arrays:
+        return HeldOutError(float("nan"), float("nan"), float("nan"), 0)
+    data = make_replay(arrays, vectors, scales)
+    stops = np.zeros(len(arrays["problem"]), bool)
+    recorded = np.concatenate([arrays["recorded"].astype(bool), stops])
+    return value_error(network, params, data, recorded, gamma)

@@ -1,0 +1,84 @@
+"""The folder of a training run: what lies where, and the value function that is read back from it.
+
+`run.json` (settings), `space/`, `trajectories/`, `episodes/`, `step_<n>/` with checkpoints, `metrics.jsonl`,
+`report.json`. Only the newest checkpoint and `space/` are needed to search.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graftjax.errors import GraftError
+from graftjax.iql import checkpoint
+from graftjax.retrieval.space import RetrievalSpace, load_space
+from graftjax.search.guide import Guide, Scales
+
+RUN, REPORT, SPACE = "run.json", "report.json", "space"
+TRAJECTORIES, EPISODES = "trajectories", "episodes"
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A value function with the retrieval space that it was trained in."""
+
+    guide: Guide
+    space: RetrievalSpace
+    lake: str
+    """Digest of the lake it was trained on; it may guide searches of others."""
+    step: int
+    path: Path
+
+
+def has_checkpoint(folder: Path) -> bool:
+    """Whether there is a whole checkpoint."""
+    return checkpoint.latest(folder) is not None
+
+
+def load_trained(folder: Path, encoder_name: str | None = None) -> Trained:
+    """Read a run's newest checkpoint.
+
+    Raises GraftError, one line, when there is none, when something is damaged, or when it was trained with
+    another encoder than `encoder_name`.
+    """
+    folder = Path(folder)
+    found = checkpoint.load(folder)
+    home = found.path.parent
+    space = load_space(home / SPACE)
+    if encoder_name is not None and space.encoder_name != encoder_name:
+        raise GraftError(
+            f"checkpoint {folder}: trained with encoder {space.encoder_name}, not {encoder_name}; train anew "
+            "or choose that encoder"
+        )
+    try:
+        scales = Scales(*(np.asarray(found.extra["scales"][name], np.float32) for name in Scales._fields))
+        lake = str(found.extra["lake"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise GraftError(f"checkpoint {found.path}: its scales are missing or damaged") from error
+    guide = Guide(found.network, found.params["q"], scales, found.training.gamma, space.projection)
+    return Trained(guide, space, lake, found.step, found.path)
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """A JSON object; None when the file is missing or cut short."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write in one step; GraftError when the folder can't be written."""
+    draft = path.with_suffix(".draft")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps(value, indent=1), encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        raise GraftError(f"{path}: can't be written ({error.strerror or error})") from error
