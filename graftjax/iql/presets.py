@@ -142,7 +142,7 @@ _PRESETS = {
         TrainSettings(),
     ),
     "cpu": (
-        NetworkSettings(0, 0, hidden=32, heads=2, layers=3, input_rank=32, mlp=128),
+        NetworkSettings(0, 0, hidden=32, heads=2, layers=3, input_rank=32, mlp=128, dropout=0.4),
         TrainSettings(
             steps=3_000,
             batch=128,

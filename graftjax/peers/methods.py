@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graftjax.errors import UsageError
 from graftjax.lake.record import LakeIndex
@@ -12,8 +12,13 @@ from graftjax.peers.contract import Retriever
 from graftjax.peers.dtr import Dtr
 from graftjax.peers.graft import Graft
 
+if TYPE_CHECKING:
+    from graftjax.search.guide import Guide
+
 METHODS = ("graft", "graft-fill", "dtr")
 """What can be run."""
+GUIDED = ("graft", "graft-fill")
+"""Those that a value function may guide."""
 PLANNED = ("graft-exact", "pneuma", "mtr", "jar", "jar-lp", "rear", "greedy-jar")
 """Known names without an implementation yet."""
 
@@ -31,9 +36,12 @@ def check_methods(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def retriever_factory(
-    index: LakeIndex, encoder: Any, cache_folder: Path | None
+    index: LakeIndex, encoder: Any, cache_folder: Path | None, guide: Guide | None = None
 ) -> Callable[[str], Retriever]:
-    """A function from a method's name to its retriever over the lake; both graft methods share one engine."""
+    """A function from a method's name to its retriever over the lake; both graft methods share one engine.
+
+    `guide`: the value function that the graft methods search by; exact gains without one.
+    """
     engine: Any = None
     warmed: set[int] = set()
 
@@ -45,7 +53,7 @@ def retriever_factory(
         if engine is None:
             from graftjax.search.engine import Engine
 
-            engine = Engine(index, encoder)
+            engine = Engine(index, encoder, guide=guide)
         return Graft(engine, fill=name == "graft-fill", warmed=warmed)
 
     return make

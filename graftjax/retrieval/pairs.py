@@ -29,12 +29,12 @@ _CHUNK = 256
 class PairSettings:
     """Which wrong nodes an atom is paired with."""
 
-    hard: int = 10
+    hard: int = 3
     """The most similar nodes of the type that are not the image."""
     siblings: int = 3
     """Other columns of the image's cluster, for an attribute or a value."""
-    random: int = 3
-    """Any nodes of the type."""
+    random: int = 10
+    """Any nodes of the type: they keep ψ of unrelated nodes low, which hard ones alone do not."""
 
 
 @dataclass(frozen=True, eq=False)

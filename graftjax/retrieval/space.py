@@ -49,7 +49,11 @@ class RetrievalSpace:
         return replace(index, space=index.space.projected(self.projection))
 
     def score(self, score: ScoreSettings) -> ScoreSettings:
-        """The fitted β and c0 in place of the chosen ones; the means for entities and attributes."""
+        """The fitted β and c0 in place of the chosen ones; the means for entities and attributes.
+
+        Self-made atoms are nearer to their images than those of questions, so the fitted c0 is strict: on
+        tuning questions the chosen values find more.
+        """
         return replace(
             score,
             beta=(self.beta[0] + self.beta[1]) / 2,

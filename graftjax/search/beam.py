@@ -55,13 +55,6 @@ def start_states(problem: Problem, beam: int) -> State:
     return states._replace(live=jnp.arange(beam) == 0)
 
 
-def complete(problem: Problem, state: State, dials: Dials) -> State:
-    """Take the further tables of a synthesis' clusters, and nothing else."""
-    closed = problem._replace(action_valid=jnp.zeros_like(problem.action_valid))
-    states = jax.tree.map(lambda leaf: leaf[None], state)
-    return jax.tree.map(lambda leaf: leaf[0], _run(closed, states, dials, fill=False))
-
-
 @jax.jit
 def spend(problem: Problem, dials: Dials, state: State) -> State:
     """Go on from a synthesis until the budget is spent (method `graft-fill`)."""

@@ -149,7 +149,7 @@ def action_values(
     def one(state: State, choice: Choice) -> Array:
         scalars, numbers = numbers_of(problem, state, choice, dials)
         scalars = (scalars - scales.scalar_mean) / scales.scalar_scale
-        numbers = (numbers - scales.number_mean) / scales.number_scale
+        numbers = (numbers - scales.number_mean[None, :]) / scales.number_scale[None, :]
         anchor = anchors(problem, state)
         has_anchor = (anchor != EMPTY)[:, None]
         old = jnp.where(has_anchor, schema[jnp.maximum(anchor, 0)], 0.0)

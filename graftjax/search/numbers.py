@@ -54,18 +54,19 @@ def state_numbers(problem: Problem, state: State) -> Float[Array, " S"]:
     both = used & (ends[0] != EMPTY) & (ends[1] != EMPTY)
     path = problem.path[jnp.maximum(ends[0], 0), jnp.maximum(ends[1], 0)]
     own = taken @ jnp.diagonal(problem.direct)
-    open_trees = (problem.tree_valid & (state.tree_cluster == EMPTY)).sum()
+    open_trees = (problem.tree_valid & (state.tree_cluster == EMPTY)).sum().astype(jnp.float32)
 
     def mean_of(which: int) -> Array:
         mask = kind == which
-        return jnp.where(mask, support, 0.0).sum() / jnp.maximum(mask.sum(), 1)
+        return jnp.where(mask, support, 0.0).sum() / jnp.maximum(mask.sum(), 1).astype(jnp.float32)
 
-    realised = jnp.where(kind == AtomKind.JOIN, support, 0.0).sum() / jnp.maximum(used.sum(), 1)
+    num_joins = jnp.maximum(used.sum(), 1).astype(jnp.float32)
+    realised = jnp.where(kind == AtomKind.JOIN, support, 0.0).sum() / num_joins
     numbers = (
         state.logdet / atoms,
         state.logdet / 10.0,
         state.logdet / jnp.maximum(problem.bound.sum(), 1.0),
-        (state.table_action != EMPTY).sum() / 3.0,
+        (state.table_action != EMPTY).sum().astype(jnp.float32) / 3.0,
         open_trees / jnp.maximum(trees, 1.0),
         trees / 3.0,
         mean_of(AtomKind.ENTITY),
@@ -98,13 +99,13 @@ def action_numbers(problem: Problem, state: State, choice: Choice, dials: Dials)
         return mine & (kind == which)[None, :]
 
     def mean(mask: Array) -> tuple[Array, Array]:
-        count = mask.sum(1)
-        return jnp.where(mask, support, 0.0).sum(1) / jnp.maximum(count, 1), count
+        count = mask.sum(1).astype(jnp.float32)
+        return jnp.where(mask, support, 0.0).sum(1) / jnp.maximum(count, 1.0), count
 
     attributes, num_attributes = mean(of_kind(AtomKind.ATTRIBUTE))
     values, num_values = mean(of_kind(AtomKind.VALUE))
     taken = state.taken > 0
-    count = jnp.maximum(taken.sum(), 1)
+    count = jnp.maximum(taken.sum(), 1).astype(jnp.float32)
     any_taken = taken.any()
     join = jnp.where(taken[None, :], problem.direct[cluster], 0.0).max(1)
     reach = jnp.where(taken[None, :], problem.path[cluster], 0.0).max(1)
@@ -122,17 +123,17 @@ def action_numbers(problem: Problem, state: State, choice: Choice, dials: Dials)
         num_attributes / 4.0,
         jnp.where(of_kind(AtomKind.ATTRIBUTE), support, 1.0).min(1),
         values,
-        jnp.minimum(num_values, 2) / 2.0,
+        jnp.minimum(num_values, 2.0) / 2.0,
         problem.fragment >= 0,
-        problem.witnesses.sum(1) / 2.0,
+        problem.witnesses.sum(1).astype(jnp.float32) / 2.0,
         join,
         reach,
         affinity,
         jnp.log1p(affinity),
-        touched.sum(1) / 2.0,
+        touched.sum(1).astype(jnp.float32) / 2.0,
         jnp.where(touched, path, 1.0).min(1),
         path.sum(1) / 2.0,
-        (touched & (path <= 0.05)).sum(1) / 2.0,
+        (touched & (path <= 0.05)).sum(1).astype(jnp.float32) / 2.0,
         direct.sum(1) / 2.0,
         choice.bridge != EMPTY,
         trees_ahead / 2.0,
@@ -140,7 +141,7 @@ def action_numbers(problem: Problem, state: State, choice: Choice, dials: Dials)
         path_ahead,
         gap,
         share,
-        problem.shards[cluster] / 16.0,
+        problem.shards[cluster].astype(jnp.float32) / 16.0,
         jnp.full(num_actions, any_taken),
         jnp.where(any_taken, join, 0.5),
         jnp.where(any_taken, affinity, 0.2),
@@ -188,7 +189,7 @@ def _ahead(problem: Problem, state: State, dials: Dials) -> tuple[Array, Array, 
         exists = wanted & witness.any()
         gain += jnp.where(exists, score.max(1) - own.max(), 0.0)
         reach += jnp.where(exists, jnp.take_along_axis(path, best[:, None], axis=1)[:, 0], 0.0)
-        trees += wanted
+        trees += wanted.astype(jnp.float32)
     return trees, gain, reach / jnp.maximum(trees, 1.0)
 
 

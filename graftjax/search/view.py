@@ -141,6 +141,7 @@ def state_graph(
     n, k = intent.node_type.shape[0], SHOWN
     shown = evidence.shown
     tables, columns = shown[:, 0], shown[:, 1:].reshape(-1)
+    of_shown = columns.astype(jnp.float32)
     types = jnp.concatenate(
         [
             intent.node_type,
@@ -152,10 +153,10 @@ def state_graph(
     flat = lambda vectors: vectors.reshape(-1, vectors.shape[-1])  # noqa: E731
     nodes = jnp.concatenate([intent_vectors, evidence.table, flat(evidence.column), flat(evidence.value)])
     own = jnp.kron(jnp.eye(k), jnp.ones((1, IMAGES)))  # [K, K·R]
-    to_column = own * columns[None, :]
-    to_value = jnp.eye(k * IMAGES) * columns[None, :]
+    to_column = own * of_shown[None, :]
+    to_value = jnp.eye(k * IMAGES) * of_shown[None, :]
     kind = intent.node_type
-    entity, attribute, value = ((kind == t).astype(jnp.float32) for t in (4, 5, 6))
+    entity, attribute, value = ((kind == t).astype(jnp.float32)[None, :] for t in (4, 5, 6))
     of_tables, of_columns = evidence.align[:, 0, :], evidence.align[:, 1:, :].reshape(k * IMAGES, n)
     # Each block holds edges sender → receiver as [receiver, sender]; the ways back follow by transposing.
     zeros = lambda rows, columns: jnp.zeros((rows, columns))  # noqa: E731
@@ -167,9 +168,9 @@ def state_graph(
         (to_column.T, EdgeType.TABLE_HAS_COLUMN, n + k, n),
         (to_value.T, EdgeType.COLUMN_HAS_VALUE, n + k + size_c, n + k),
         (jnp.tril(evidence.omega), EdgeType.TABLE_JOIN, n, n),
-        (of_tables * entity * tables[:, None], ALIGN_TABLE, n, 0),
-        (of_columns * attribute * columns[:, None], ALIGN_TABLE + 1, n + k, 0),
-        (of_columns * value * columns[:, None], ALIGN_TABLE + 2, n + k + size_c, 0),
+        (of_tables * entity * tables.astype(jnp.float32)[:, None], ALIGN_TABLE, n, 0),
+        (of_columns * attribute * of_shown[:, None], ALIGN_TABLE + 1, n + k, 0),
+        (of_columns * value * of_shown[:, None], ALIGN_TABLE + 2, n + k + size_c, 0),
     ]
     total = types.shape[0]
     weight, relation = zeros(total, total), jnp.zeros((total, total), jnp.int32)

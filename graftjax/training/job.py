@@ -32,12 +32,15 @@ from graftjax.training.held_out import HeldOutError, value_error
 from graftjax.training.replay import Replay, batch_of, make_replay, scales_of
 from graftjax.training.run_folder import EPISODES, REPORT, RUN, SPACE, TRAJECTORIES, read_json, write_json
 from graftjax.training.settings import JobSettings
+from graftjax.trajectories.episodes import WalkSettings
 from graftjax.trajectories.reword import UNCHANGED
 from graftjax.trajectories.stream import sample_trajectories
 from graftjax.trajectories.synonyms import Synonyms, load_synonyms
 
 _PAIR_SAMPLES = 3_000
 """Trajectories that the retrieval space is fitted to."""
+_EXTENDED = ("steps",)
+"""Settings that a run may be taken up again with."""
 _HELD_OUT_SEED = 1_000_003
 """Added to the seed for trajectories that no training sees."""
 
@@ -103,8 +106,15 @@ def train(
     vocabulary = load_synonyms(encoder, cache_folder)
     space = _space(index, encoder, samples, vocabulary, settings, folder)
     done("retrieval space")
-    parts = {"vocabulary": vocabulary, "seed": settings.seed}
-    collector = Collector.of(index, encoder, space.projection, wording=settings.wording, **parts)
+    collector = Collector.of(
+        index,
+        encoder,
+        space.projection,
+        vocabulary,
+        seed=settings.seed,
+        wording=settings.words,
+        walks=WalkSettings(exploring=settings.exploring),
+    )
     arrays = collect(collector, samples, folder / EPISODES, progress=progress)
     if not arrays:
         raise GraftError("not one sampled intent names anything; the lake has no words to learn from")
@@ -112,17 +122,17 @@ def train(
     vectors = space.projection(np.asarray(index.space.dense))
     scales = scales_of(arrays)
     data = make_replay(arrays, vectors, scales)
-    fitted, network, gamma = _fit(data, scales, lake, settings, folder, progress)
+    fitted, network, gamma = _fit(
+        data, scales, lake, replace(settings, steps=settings.num_steps(count)), folder, progress
+    )
     done("iql")
     errors = []
-    for name, wording in (("held_out", settings.wording), ("held_out_plain", UNCHANGED)):
+    for name, wording in (("held_out", settings.words), ("held_out_plain", UNCHANGED)):
         other = replace(collector, wording=wording)
         found = collect(other, unseen, folder / name, first=count, progress=False)
         errors.append(_error(found, vectors, scales, network, fitted.params["q"], gamma))
     done("report")
-    report = Report(
-        folder, fitted.step, count, data.num_transitions, errors[0], errors[1], seconds
-    )
+    report = Report(folder, fitted.step, count, data.num_transitions, errors[0], errors[1], seconds)
     write_json(folder / REPORT, {**asdict(report), "folder": str(folder)})
     return report
 
@@ -134,7 +144,7 @@ def _claim(folder: Path, identity: dict[str, Any]) -> None:
         write_json(folder / RUN, identity)
         return
     wanted = read_json_like(identity)
-    other = sorted(name for name in wanted if before.get(name) != wanted[name])
+    other = sorted(name for name in wanted if before.get(name) != wanted[name] and name not in _EXTENDED)
     if other:
         raise UsageError(
             f"{folder}: holds a run with another {' and '.join(other)}; choose another folder, or start anew "
@@ -166,7 +176,7 @@ def _space(
     rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 2]))
     share = 0.3
     chosen = (samples[i].compression for i in range(min(len(samples), _PAIR_SAMPLES)))
-    intents = reworded(compressed_samples(index, chosen), rng, vocabulary, settings.wording)
+    intents = reworded(compressed_samples(index, chosen), rng, vocabulary, settings.words)
     pairs = make_pairs(index, intents, encoder, rng)
     fitted = fit_space(pairs, encoder.encode(pairs.texts), np.asarray(index.space.dense), rng, share)
     space = RetrievalSpace.of_fit(fitted, encoder.name, share)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 from graftjax.errors import GraftError
@@ -60,6 +61,8 @@ def load_trained(folder: Path, encoder_name: str | None = None) -> Trained:
         lake = str(found.extra["lake"])
     except (KeyError, TypeError, ValueError) as error:
         raise GraftError(f"checkpoint {found.path}: its scales are missing or damaged") from error
+    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves((found.params["q"], scales))):
+        raise GraftError(f"checkpoint {found.path}: its value function has numbers that are not finite")
     guide = Guide(found.network, found.params["q"], scales, found.training.gamma, space.projection)
     return Trained(guide, space, lake, found.step, found.path)
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 from graftjax.errors import UsageError
 from graftjax.iql.presets import PresetName
-from graftjax.trajectories.reword import RewordSettings
+from graftjax.trajectories.reword import UNCHANGED, RewordSettings
 from graftjax.trajectories.samplers import SamplerName
 from graftjax.trajectories.settings import SampleSettings
 
 _DEFAULT_TRAJECTORIES = {"cpu": (12, 1_500, 8_000), "paper": (10_000, 200_000, 200_000)}
 """By preset: per table of the lake, at least, at most."""
 _HELD_OUT = 400
+_LEAST_STEPS = 400
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,12 @@ class JobSettings:
     """Further ones that the report is made on."""
     sampler: SamplerName = "centrality"
     """centrality, anchor (no centrality bias) or uniform (random walk)."""
+    exploring: int = 6
+    """Walks per trajectory that may take wrong tables; 0 leaves the recorded ones, as in Algorithm 1."""
+    plain_words: bool = False
+    """Leave intents in the lake's own words."""
     steps: int | None = None
-    """Updates of IQL."""
+    """Updates of IQL; the cpu preset makes one for every four trajectories."""
     batch: int | None = None
     """Transitions per update."""
     learning_rate: float | None = None
@@ -41,6 +46,17 @@ class JobSettings:
     """Train the AWR policy head too; no search uses it."""
     sample: SampleSettings = field(default_factory=SampleSettings)
     wording: RewordSettings = field(default_factory=RewordSettings)
+
+    def num_steps(self, trajectories: int) -> int | None:
+        """Updates; None for the preset's own number."""
+        if self.steps is None and self.preset == "cpu":
+            return max(_LEAST_STEPS, trajectories // 4)
+        return self.steps
+
+    @property
+    def words(self) -> RewordSettings:
+        """How intents are put into words."""
+        return UNCHANGED if self.plain_words else self.wording
 
     def num_trajectories(self, num_tables: int) -> int:
         """Sampled subgraphs for a lake of that size."""
@@ -56,5 +72,6 @@ class JobSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"{name} must be at least 1, not {value}")
-        if self.seed < 0 or self.held_out < 0:
-            raise UsageError("seed and held_out can't be negative")
+        for name in ("seed", "held_out", "exploring"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} can't be negative, but is {getattr(self, name)}")

@@ -96,7 +96,7 @@ def test_help_lists_the_commands(capsys):
         cli.run(["--help"])
     assert stop.value.code in (0, None)
     out = capsys.readouterr().out
-    assert all(name in out for name in ("index", "search", "inspect", "demo"))
+    assert all(name in out for name in ("index", "train", "search", "inspect", "demo"))
 
 
 def test_arguments_are_read():

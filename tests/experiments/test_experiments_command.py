@@ -45,7 +45,7 @@ def test_help_lists_the_published_flags(tmp_path):
     assert done.returncode == 0
     for flag in (
         "--L", "--methods", "--lake", "--data-dir", "--queries", "--checkpoint", "--seed", "--runs", "--out",
-        "--intents", "--index",
+        "--intents", "--index", "--guidance",
     ):  # fmt: skip
         assert f"{flag} " in done.stdout
 

@@ -15,6 +15,7 @@ from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 from graftjax.console import parse_arguments
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate import datasets
+from graftjax.evaluate.guidance import Guidance
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
@@ -124,6 +125,35 @@ def test_graft_methods_on_the_demo_lake(run, tmp_path):
     assert fill["mean_retrieved"] >= stop["mean_retrieved"]
 
 
+def test_each_run_has_the_value_function_of_its_place(run, tables, tmp_path, monkeypatch):
+    """Or all the same one; what is written says which."""
+    asked = []
+
+    def found(folder, encoder_name, checkpoint, mode):
+        asked.append(checkpoint)
+        return Guidance(None, checkpoint, 5, len(asked))
+
+    monkeypatch.setattr(tables, "find_guidance", found)
+    names = [tmp_path / name for name in "ab"]
+    for name in names:
+        name.mkdir()
+    common = ["--lake", "demo", "--L", "2", "--methods", "graft", "dtr", "--runs", "2", "--seed", "3"]
+    for out, given in (("each", names), ("one", names[1:])):
+        assert run(*common, "--out", out, "--checkpoint", *map(str, given)) == 0
+    assert asked == [*names, names[1]]
+
+    def guided_by(out, method, seed):
+        path = tmp_path / out / f"demo_{method}_L2_seed{seed}.json"
+        return json.loads(path.read_text())["config"]["guided_by"]
+
+    assert [guided_by("each", "graft", seed)["checkpoint"] for seed in (3, 4)] == [*map(str, names)]
+    assert [guided_by("one", "graft", seed)["checkpoint"] for seed in (3, 4)] == [str(names[1])] * 2
+    assert guided_by("each", "graft", 3) == {
+        "guidance": "learned", "checkpoint": str(names[0]), "step": 5, "training_seed": 1,
+    }  # fmt: skip
+    assert guided_by("each", "dtr", 3) is None
+
+
 def test_a_run_without_any_score_is_an_error(run, tmp_path, capsys):
     (tmp_path / "q.jsonl").write_text('{"id": "1", "question": "Who?"}\n')
     with pytest.raises(GraftError, match="not one scored"):
@@ -144,6 +174,9 @@ def test_a_run_without_any_score_is_an_error(run, tmp_path, capsys):
         (["--methods", "grafft"], "grafft"),
         (["--methods", "jar"], "not implemented yet"),
         (["--checkpoint", "none"], "no such checkpoint"),
+        (["--checkpoint", "file", "file"], "2 value functions for 1 runs"),
+        (["--checkpoint", "file", "--guidance", "exact"], "leave --checkpoint out"),
+        (["--guidance", "guessed"], "guessed"),
         (["--out", "file"], "not a folder"),
         (["--intents", "guessed"], "guessed"),
         (["--data-dir", "none"], "no such folder"),
