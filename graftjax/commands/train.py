@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -48,6 +48,10 @@ class Train:
     """Expectile of the returns that V aims at; 0.5 is the mean."""
     sampler: Literal["centrality", "anchor", "uniform"] = "centrality"
     """How subgraphs are drawn: centrality (the paper's), anchor (its seeds only), uniform (random walk)."""
+    exploring: int = 6
+    """Walks per trajectory that may take wrong tables; 0 trains on recorded ones only, as the paper does."""
+    plain_words: bool = False
+    """Leave the intents in the lake's own words, as the paper does."""
     policy: bool = False
     """Train the policy head as well; no search uses it."""
     fresh: bool = False
@@ -135,7 +139,8 @@ def _settings(arguments: Train) -> JobSettings:
     }
     settings = JobSettings(
         arguments.preset, arguments.seed, arguments.trajectories,
-        held_out=arguments.held_out, sampler=arguments.sampler, policy=arguments.policy, **given,
+        held_out=arguments.held_out, sampler=arguments.sampler, policy=arguments.policy,
+        exploring=arguments.exploring, plain_words=arguments.plain_words, **given,
     )  # fmt: skip
     _, training = preset(arguments.preset, num_scalars=1, num_numbers=1)
     replace(training, **{name: value for name, value in given.items() if value is not None})
@@ -147,20 +152,14 @@ def _finished(folder: Path, index: LakeIndex, encoder: Any, settings: JobSetting
 
     Raises UsageError when the folder is another run's.
     """
-    from graftjax.lake.store import content_digest
-    from graftjax.training.job import read_json_like
+    from graftjax.training.job import run_identity
     from graftjax.training.run_folder import REPORT, RUN, has_checkpoint, read_json
 
     begun, report = read_json(folder / RUN), read_json(folder / REPORT)
     if begun is None or report is None or not has_checkpoint(folder):
         return None
-    own = {
-        "lake": content_digest(index.tables, index.encoder_name, index.headers),
-        "encoder": encoder.name,
-        **asdict(settings),
-        "trajectories": settings.num_trajectories(len(index.tables)),
-    }
-    return report if read_json_like(own) == begun else None  # `train` says what differs
+    # `train` says what differs
+    return report if run_identity(index, encoder.name, settings) == begun else None
 
 
 def report_lines(report: Mapping[str, Any], folder: Path) -> list[str]:
@@ -175,6 +174,7 @@ def report_lines(report: Mapping[str, Any], folder: Path) -> list[str]:
         "error of Q on unseen trajectories (mean of |Q - G| / G)",
         f"  reworded intents  {_percent(error('held_out').get('mape'))}",
         f"  the lake's words  {_percent(error('held_out_plain').get('mape'))}",
+        f"right action first  {_percent(100 * (error('held_out').get('rank_accuracy') or math.nan))}",
         f"seconds             {sum(seconds.values()):.0f} ({spent})",
         f"checkpoint          {folder}",
     ]

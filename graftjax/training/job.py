@@ -79,8 +79,9 @@ def train(
     if len(index.tables) < 2 or not len(index.graph.unions.class_cluster):
         raise GraftError("a value function needs a lake of at least two tables with columns to be trained on")
     count = settings.num_trajectories(len(index.tables))
-    lake = content_digest(index.tables, index.encoder_name, index.headers)
-    _claim(folder, {"lake": lake, "encoder": encoder.name, **asdict(settings), "trajectories": count})
+    identity = run_identity(index, encoder.name, settings)
+    lake = identity["lake"]
+    _claim(folder, identity)
     clock, seconds = time.perf_counter(), {}
 
     def done(stage: str) -> None:
@@ -137,14 +138,25 @@ def train(
     return report
 
 
+def run_identity(index: LakeIndex, encoder_name: str, settings: JobSettings) -> dict[str, Any]:
+    """All that decides a run's result, as its `run.json` has it."""
+    return as_json(
+        {
+            "lake": content_digest(index.tables, index.encoder_name, index.headers),
+            "encoder": encoder_name,
+            **asdict(settings),
+            "trajectories": settings.num_trajectories(len(index.tables)),
+        }
+    )
+
+
 def _claim(folder: Path, identity: dict[str, Any]) -> None:
     """Write the run's settings, or check that the folder was begun with the same ones."""
     before = read_json(folder / RUN)
     if before is None:
         write_json(folder / RUN, identity)
         return
-    wanted = read_json_like(identity)
-    other = sorted(name for name in wanted if before.get(name) != wanted[name] and name not in _EXTENDED)
+    other = sorted(name for name in identity if before.get(name) != identity[name] and name not in _EXTENDED)
     if other:
         raise UsageError(
             f"{folder}: holds a run with another {' and '.join(other)}; choose another folder, or start anew "
@@ -152,12 +164,12 @@ def _claim(folder: Path, identity: dict[str, Any]) -> None:
         )
 
 
-def read_json_like(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """The value as JSON gives it back: tuples become lists."""
     if isinstance(value, dict):
-        return {name: read_json_like(entry) for name, entry in value.items()}
+        return {name: as_json(entry) for name, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [read_json_like(entry) for entry in value]
+        return [as_json(entry) for entry in value]
     return value
 
 

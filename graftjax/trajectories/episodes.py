@@ -69,8 +69,10 @@ class Episode:
     """Fields of `EvidenceView` (texts as numbers) and `scalars`, one row per state; `utility`: the reward of
     stopping there."""
     transitions: dict[str, np.ndarray]
-    """state, next_state (rows of `states`), new, anchor (text numbers), operator, numbers; recorded: whether a
-    walk along the sampled subgraph took it."""
+    """state, next_state (rows of `states`), new, anchor (text numbers), operator, numbers, recorded.
+
+    `recorded`: whether a walk along the sampled subgraph took it.
+    """
 
 
 def explore(
