@@ -78,7 +78,12 @@ class Encoder(nn.Module):
         state = jax.tree.map(jnp.asarray, state)
         one_hot = jax.nn.one_hot(state.node_type, NUM_NODE_TYPES)[:, 1:]  # the column of padding is left out
         real = one_hot.sum(-1, keepdims=True)
-        x = TypedProjection(c.hidden, NUM_NODE_TYPES - 1, c.input_rank, name="input")(state.nodes, one_hot)
+        if c.texts:
+            x = TypedProjection(c.hidden, NUM_NODE_TYPES - 1, c.input_rank, name="input")(
+                state.nodes, one_hot
+            )
+        else:
+            x = nn.Dense(c.hidden, use_bias=False, name="input")(one_hot)
         x = nn.LayerNorm(name="input_norm")(x)
         x = nn.Dropout(c.dropout, deterministic=not train)(x) * real
 

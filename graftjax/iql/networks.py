@@ -35,15 +35,17 @@ class ActionHead(nn.Module):
     def __call__(self, encoded: Encoded, actions: ActionFeatures, train: bool = False) -> Float[Array, " A"]:
         c = self.settings
         actions = jax.tree.map(jnp.asarray, actions)
-        new = nn.Dense(c.hidden, name="new")(actions.new)
-        anchor = nn.Dense(c.hidden, name="anchor")(actions.anchor)
-        keys = nn.Dense(c.hidden, name="key", use_bias=False)(encoded.nodes)
-        slope = self.param("text_slope", nn.initializers.constant(4.0), ())
-        logits = new @ keys.T * c.hidden**-0.5 + slope * (actions.new @ encoded.texts.T)
-        mass = attention_mass(logits, jnp.broadcast_to(encoded.is_intent[None] > 0, logits.shape))
-        wanted = divide(mass @ encoded.nodes, mass.sum(-1))
         operator = jax.nn.one_hot(actions.operator, NUM_OPERATORS)  # one-hot into a matrix: an embedding
-        parts = [new, anchor, wanted, new * wanted, operator, actions.numbers]
+        parts = [operator, actions.numbers]
+        if c.texts:
+            new = nn.Dense(c.hidden, name="new")(actions.new)
+            anchor = nn.Dense(c.hidden, name="anchor")(actions.anchor)
+            keys = nn.Dense(c.hidden, name="key", use_bias=False)(encoded.nodes)
+            slope = self.param("text_slope", nn.initializers.constant(4.0), ())
+            logits = new @ keys.T * c.hidden**-0.5 + slope * (actions.new @ encoded.texts.T)
+            mass = attention_mass(logits, jnp.broadcast_to(encoded.is_intent[None] > 0, logits.shape))
+            wanted = divide(mass @ encoded.nodes, mass.sum(-1))
+            parts = [new, anchor, wanted, new * wanted, *parts]
         inner = nn.Dense(c.mlp, name="action")(jnp.concatenate(parts, axis=-1))
         inner += nn.Dense(c.mlp, name="state", use_bias=False)(encoded.state)[None]
         inner = nn.Dropout(c.dropout, deterministic=not train)(jax.nn.gelu(inner))

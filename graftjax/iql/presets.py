@@ -25,6 +25,9 @@ class NetworkSettings:
     """F: exact numbers of an action."""
     text_dim: int = 256
     """D: features of a text vector."""
+    texts: bool = True
+    """Read text vectors. Without them a node is its type, its edges and their weights, and an action its
+    numbers: a few thousand trajectories teach the texts that the sampler likes, not what questions mean."""
     hidden: int = 32
     """Features of an encoded node."""
     heads: int = 2
@@ -142,7 +145,7 @@ _PRESETS = {
         TrainSettings(),
     ),
     "cpu": (
-        NetworkSettings(0, 0, hidden=32, heads=2, layers=3, input_rank=32, mlp=128, dropout=0.4),
+        NetworkSettings(0, 0, texts=False, hidden=32, heads=2, layers=3, mlp=128, dropout=0.1),
         TrainSettings(
             steps=3_000,
             batch=128,

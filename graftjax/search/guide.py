@@ -72,6 +72,11 @@ class Guide:
     projection: Projection
     """Text vectors of the networks are those of the encoder under this projection."""
 
+    @property
+    def text_dim(self) -> int:
+        """D; 1 for networks that read no texts, which then need not be fetched."""
+        return self.projection.matrix.shape[1] if self.network.texts else 1
+
     @cached_property
     def device_params(self) -> tuple[Params, Scales]:
         """Parameters and scales as device arrays, put there once."""
@@ -86,10 +91,9 @@ class Guide:
         used, places = np.unique(
             np.concatenate([np.zeros(1, np.int32), *(leaf.ravel() for leaf in numbers)]), return_inverse=True
         )
-        capacity = num_texts(region.problem)
-        table = np.zeros((capacity, self.projection.matrix.shape[1]), np.float32)
-        dense = np.asarray(index.space.dense)
-        table[1 : len(used)] = self.projection(dense[used[1:] - 1]) if len(used) > 1 else 0.0
+        table = np.zeros((num_texts(region.problem), self.text_dim), np.float32)
+        if self.network.texts and len(used) > 1:
+            table[1 : len(used)] = self.projection(np.asarray(index.space.dense)[used[1:] - 1])
         leaves, start = [], 1
         for leaf in numbers:
             leaves.append(places[start : start + leaf.size].reshape(leaf.shape).astype(np.int32))
@@ -97,14 +101,14 @@ class Guide:
         return Outlook(
             ProblemTexts(*leaves),
             table,
-            intent_vectors(evidence, vectors, self.projection, width),
+            intent_vectors(evidence, vectors, self.projection, width)[:, : self.text_dim],
             intent_view(evidence, width),
         )
 
     def empty_outlook(self, problem: Problem) -> Outlook:
         """An outlook without texts, of the right shapes."""
         n, actions = intent_slots(problem.rows.shape[2]), len(problem.cluster)
-        size = self.projection.matrix.shape[1]
+        size = self.text_dim
         zeros = lambda *shape: np.zeros(shape, np.int32)  # noqa: E731
         clusters = len(problem.shards)
         texts = ProblemTexts(

@@ -35,7 +35,7 @@ class JobSettings:
     plain_words: bool = False
     """Leave intents in the lake's own words."""
     steps: int | None = None
-    """Updates of IQL; the cpu preset makes one for every four trajectories."""
+    """Updates of IQL; the cpu preset makes one for every five trajectories."""
     batch: int | None = None
     """Transitions per update."""
     learning_rate: float | None = None
@@ -50,7 +50,7 @@ class JobSettings:
     def num_steps(self, trajectories: int) -> int | None:
         """Updates; None for the preset's own number."""
         if self.steps is None and self.preset == "cpu":
-            return max(_LEAST_STEPS, trajectories // 4)
+            return max(_LEAST_STEPS, trajectories // 5)
         return self.steps
 
     @property
