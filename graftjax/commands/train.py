@@ -46,6 +46,8 @@ class Train:
     """Discount of a decision."""
     expectile: float | None = None
     """Expectile of the returns that V aims at; 0.5 is the mean."""
+    polyak: float | None = None
+    """Share of the target network that stays in an update; smaller in short runs."""
     sampler: Literal["centrality", "anchor", "uniform"] = "centrality"
     """How subgraphs are drawn: centrality (the paper's), anchor (its seeds only), uniform (random walk)."""
     exploring: int = 6
@@ -135,7 +137,8 @@ def _settings(arguments: Train) -> JobSettings:
     from graftjax.training.settings import JobSettings
 
     given = {
-        name: getattr(arguments, name) for name in ("steps", "batch", "learning_rate", "gamma", "expectile")
+        name: getattr(arguments, name)
+        for name in ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
     }
     settings = JobSettings(
         arguments.preset, arguments.seed, arguments.trajectories,

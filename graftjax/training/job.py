@@ -207,7 +207,7 @@ def _fit(
     )
     given = {
         name: getattr(settings, name)
-        for name in ("steps", "batch", "learning_rate", "gamma", "expectile")
+        for name in ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
         if getattr(settings, name) is not None
     }
     training = replace(training, seed=settings.seed, policy=settings.policy, **given)

@@ -42,6 +42,8 @@ class JobSettings:
     gamma: float | None = None
     """Discount of a decision."""
     expectile: float | None = None
+    polyak: float | None = None
+    """ρ of the target network; in a short run a smaller one carries values to the first decisions."""
     policy: bool = False
     """Train the AWR policy head too; no search uses it."""
     sample: SampleSettings = field(default_factory=SampleSettings)
