@@ -113,12 +113,13 @@ def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
     more = {"lake_title": dataset.title, "encoder": encoder.name}
     records = []
     for method in check_methods(args.methods):
-        retrievers = [make(method) for make in makers]
+        # One retriever for all runs, or one for each; what no value function guides needs one.
+        retrievers = [make(method) for make in (makers if method in GUIDED else makers[:1])]
         for retriever in retrievers:
             retriever.warm_up(sorted(set(args.L)))
         for budget in sorted(set(args.L)):
             for number in range(args.runs):
-                which = number % len(makers)  # one for all runs, or one for each
+                which = number % len(retrievers)
                 run = run_method(retrievers[which], cases, budget=budget, seed=args.seed + number)
                 guided_by = guidances[which].record() if method in GUIDED else None
                 own = {**config, "guided_by": guided_by}

@@ -151,10 +151,7 @@ def _settings(arguments: Train) -> JobSettings:
 
 
 def _finished(folder: Path, index: LakeIndex, encoder: Any, settings: JobSettings) -> dict[str, Any] | None:
-    """Report of a run that has come to its end; None when there is something to do.
-
-    Raises UsageError when the folder is another run's.
-    """
+    """Report of this very run when it has come to its end, else None."""
     from graftjax.training.job import run_identity
     from graftjax.training.run_folder import REPORT, RUN, has_checkpoint, read_json
 

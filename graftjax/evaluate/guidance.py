@@ -84,7 +84,6 @@ def find_guidance(
 
 
 def _load(folder: Path, encoder_name: str) -> Guidance:
-    from graftjax.iql.checkpoint import read_header
     from graftjax.search.numbers import ACTION_NUMBERS, STATE_NUMBERS
     from graftjax.training.run_folder import load_trained
 
@@ -93,7 +92,7 @@ def _load(folder: Path, encoder_name: str) -> Guidance:
     shape = (network.num_scalars, network.num_numbers, network.text_dim)
     if shape != (len(STATE_NUMBERS), len(ACTION_NUMBERS), made.shape[1]):
         raise GraftError(f"checkpoint {trained.path}: of another version of graftjax; train anew")
-    return Guidance(trained.guide, trained.path, trained.step, read_header(trained.path).training.seed)
+    return Guidance(trained.guide, trained.path, trained.step, trained.seed)
 
 
 def _said(found: Guidance) -> Guidance:

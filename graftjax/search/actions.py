@@ -17,6 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from graftjax.kernels.logdet import block_gain, whiten  # pyright: ignore[reportMissingImports]
 from graftjax.search.region import Problem
+from graftjax.search.settings import Settings
 from graftjax.search.state import EMPTY, State, cross_covariance
 
 NEVER = -1e30
@@ -30,6 +31,11 @@ class Dials(NamedTuple):
     supported: Float[Array, ""]
     least_gain: Float[Array, ""]
     least_fragment_gain: Float[Array, ""]
+
+
+def dials_of(settings: Settings) -> Dials:
+    """The numbers as device scalars."""
+    return Dials(*(jnp.asarray(number, jnp.float32) for number in settings.numbers()))
 
 
 class Choice(NamedTuple):
@@ -86,6 +92,11 @@ def fragment_scale(problem: Problem, state: State, dials: Dials) -> tuple[Array,
     return jnp.where(is_fragment[:, None], jnp.where(open_atoms, along, 0.0), 1.0), possible
 
 
+def claims_again(problem: Problem, state: State) -> Bool[Array, " A"]:
+    """Actions that would be a second witness of some tree."""
+    return (problem.witnesses & (state.tree_cluster != EMPTY)[None, :]).any(1)
+
+
 def choices(problem: Problem, state: State, dials: Dials) -> Choice:
     """Exact gains of all candidates of one synthesis."""
     row, bridge = operator_rows(problem, state, dials)
@@ -97,7 +108,7 @@ def choices(problem: Problem, state: State, dials: Dials) -> Choice:
     bridge_ok = (bridge == EMPTY) | (bridge != problem.cluster)
     fits = state.num_tables + cost <= problem.budget
     valid_new = problem.action_valid & possible & bridge_ok & fits & (state.taken[problem.cluster] == 0)
-    assigned = (problem.witnesses & (state.tree_cluster != EMPTY)[None, :]).any(1)
+    assigned = claims_again(problem, state)
     single = problem.witnesses.sum(1) <= 1
     least = jnp.where(problem.fragment >= 0, dials.least_fragment_gain, dials.least_gain)
     # The best first table is better than no answer, but no better one may hide behind it.

@@ -107,15 +107,29 @@ def _step(problem: Problem, states: State, dials: Dials, fill: bool) -> tuple[St
     stay = jnp.where(states.live & ~open_.any(1), states.logdet, NEVER)
     signature = _signatures(problem, states, options)
     top, parent, candidate = best_distinct(jnp.concatenate([score, stay[:, None]], axis=1), signature, beam)
-    chosen = jax.tree.map(lambda leaf: leaf[parent], states)
-    rows, scales, bridges = options.operator_row[parent], options.scale[parent], options.bridge[parent]
     live = top > 0.5 * NEVER
     extends = live & (candidate < score.shape[1])
-    grow = jax.vmap(lambda s, c, r, k, b: extend(problem, s, c, r, k, b, dials))
-    grown = grow(chosen, jnp.minimum(candidate, score.shape[1] - 1), rows, scales, bridges)
-    keep = lambda new, old: jnp.where(extends.reshape(-1, *[1] * (new.ndim - 1)), new, old)  # noqa: E731
-    result = jax.tree.map(keep, grown, chosen)._replace(live=live)
+    result = grow(problem, states, options, parent, candidate, extends, dials)._replace(live=live)
     return result, extends.any()
+
+
+def grow(
+    problem: Problem,
+    states: State,
+    options: Choice,
+    parent: Array,
+    candidate: Array,
+    extends: Array,
+    dials: Dials,
+) -> State:
+    """Each chosen parent [B] with its candidate, or as it is where it does not extend."""
+    chosen = jax.tree.map(lambda leaf: leaf[parent], states)
+    rows, scales, bridges = options.operator_row[parent], options.scale[parent], options.bridge[parent]
+    last = options.gain.shape[1] - 1
+    one = jax.vmap(lambda s, c, r, k, b: extend(problem, s, c, r, k, b, dials))
+    grown = one(chosen, jnp.minimum(candidate, last), rows, scales, bridges)
+    keep = lambda new, old: jnp.where(extends.reshape(-1, *[1] * (new.ndim - 1)), new, old)  # noqa: E731
+    return jax.tree.map(keep, grown, chosen)
 
 
 def best_distinct(score: Array, signature: Array, beam: int) -> tuple[Array, Array, Array]:

@@ -18,7 +18,7 @@ from graftjax.intent.atoms import JOIN, atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
 from graftjax.search import beam
-from graftjax.search.actions import Dials
+from graftjax.search.actions import dials_of
 from graftjax.search.explain import synthesis_of
 from graftjax.search.guide import Guide, Outlook
 from graftjax.search.guided import guided_search
@@ -26,10 +26,6 @@ from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket
 from graftjax.search.settings import MAX_JOINS, MAX_TREES, Settings
 from graftjax.search.shards import order_shards
 from graftjax.types import Synthesis
-
-
-def _dials(settings: Settings) -> Dials:
-    return Dials(*(jnp.asarray(number, jnp.float32) for number in settings.numbers()))
 
 
 class Engine:
@@ -50,12 +46,12 @@ class Engine:
         self.settings = settings or Settings()
         self._encoder = encoder
         self._shards = order_shards(index)
-        self._dials = _dials(self.settings)
+        self._dials = dials_of(self.settings)
 
     def with_settings(self, settings: Settings) -> Engine:
         """The same lake and encoder under other settings; nothing is computed again."""
         other = copy.copy(self)
-        other.settings, other._dials = settings, _dials(settings)
+        other.settings, other._dials = settings, dials_of(settings)
         return other
 
     def warm_up(self, budgets: Sequence[int], intents: Sequence[IntentGraph] | None = None) -> None:

@@ -5,7 +5,6 @@ Letters: B beams, A actions, S scalars, F numbers, D features of a text vector, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -87,12 +86,15 @@ class Guide:
     ) -> Outlook:
         """Texts of one problem; `vectors` has the encoder's vector of each atom text."""
         width = region.problem.rows.shape[2]
+        view = intent_view(evidence, width)
+        if not self.network.texts:
+            return self.empty_outlook(region.problem)._replace(intent=view)
         numbers = problem_texts(region, index.nodes, np.zeros(intent_slots(width), np.int32), 1)
         used, places = np.unique(
             np.concatenate([np.zeros(1, np.int32), *(leaf.ravel() for leaf in numbers)]), return_inverse=True
         )
         table = np.zeros((num_texts(region.problem), self.text_dim), np.float32)
-        if self.network.texts and len(used) > 1:
+        if len(used) > 1:
             table[1 : len(used)] = self.projection(np.asarray(index.space.dense)[used[1:] - 1])
         leaves, start = [], 1
         for leaf in numbers:
@@ -101,8 +103,8 @@ class Guide:
         return Outlook(
             ProblemTexts(*leaves),
             table,
-            intent_vectors(evidence, vectors, self.projection, width)[:, : self.text_dim],
-            intent_view(evidence, width),
+            intent_vectors(evidence, vectors, self.projection, width),
+            view,
         )
 
     def empty_outlook(self, problem: Problem) -> Outlook:
@@ -173,8 +175,3 @@ def action_values(
 
     values = jax.vmap(one)(states, options)
     return values[:, :-1], values[:, -1]
-
-
-def vectors_by_text(texts: Sequence[str], vectors: Float[np.ndarray, "n D"]) -> dict[str, np.ndarray]:
-    """Each text with its vector."""
-    return dict(zip(texts, vectors, strict=True))

@@ -15,8 +15,8 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from graftjax.iql.presets import NetworkSettings
-from graftjax.search.actions import NEVER, Choice, Dials, choices
-from graftjax.search.beam import best_distinct, cluster_hashes, extend, start_states
+from graftjax.search.actions import NEVER, Choice, Dials, choices, claims_again
+from graftjax.search.beam import best_distinct, cluster_hashes, extend, grow, start_states
 from graftjax.search.guide import Outlook, Scales, action_values
 from graftjax.search.region import Problem
 from graftjax.search.state import EMPTY, State
@@ -120,14 +120,8 @@ def decide(
         num_actions = q.shape[1]
         live = score > 0.5 * NEVER
         extends = live & (candidate < num_actions)
-        chosen = jax.tree.map(lambda leaf: leaf[parent], states)
-        rows, scales_of, bridges = (
-            leaf[parent] for leaf in (options.operator_row, options.scale, options.bridge)
-        )
-        grow = jax.vmap(lambda s, c, r, k, b: extend(problem, s, c, r, k, b, dials))
-        grown = grow(chosen, jnp.minimum(candidate, num_actions - 1), rows, scales_of, bridges)
-        keep = lambda new, old: jnp.where(extends.reshape(-1, *[1] * (new.ndim - 1)), new, old)  # noqa: E731
-        return jax.tree.map(keep, grown, chosen)._replace(live=live), live & ~extends, score, count + 1
+        states = grow(problem, states, options, parent, candidate, extends, dials)
+        return states._replace(live=live), live & ~extends, score, count + 1
 
     states, stopped, score, _ = jax.lax.while_loop(
         unfinished, step, (states, stopped, score, jnp.asarray(0, jnp.int32))
@@ -138,7 +132,7 @@ def decide(
 def _open(problem: Problem, states: State, options: Choice) -> Array:
     """bool [B, A]: possible actions that claim no tree twice."""
     num_actions = problem.cluster.shape[0]
-    assigned = (problem.witnesses[None, :, :] & (states.tree_cluster != EMPTY)[:, None, :]).any(2)
+    assigned = jax.vmap(lambda state: claims_again(problem, state))(states)
     return (options.gain[:, :num_actions] > 0.5 * NEVER) & ~assigned
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
@@ -22,7 +21,7 @@ from graftjax.igms.support import EncodedTexts, atom_texts, node_support
 from graftjax.intent.atoms import IntentAtoms, atoms_of
 from graftjax.lake.record import LakeIndex
 from graftjax.retrieval.samples import Sample, compressed_samples, reworded
-from graftjax.search.actions import Dials
+from graftjax.search.actions import Dials, dials_of
 from graftjax.search.guide import intent_vectors
 from graftjax.search.settings import Settings
 from graftjax.search.shards import ShardOrder, order_shards
@@ -65,7 +64,7 @@ class Collector:
         walks: WalkSettings | None = None,
     ) -> Collector:
         settings, wording = settings or Settings(), wording or RewordSettings()
-        dials = Dials(*(jnp.asarray(number, jnp.float32) for number in settings.numbers()))
+        dials = dials_of(settings)
         shards = order_shards(index)
         return cls(
             index,

@@ -33,6 +33,8 @@ class Trained:
     lake: str
     """Digest of the lake it was trained on; it may guide searches of others."""
     step: int
+    seed: int
+    """Of the training."""
     path: Path
 
 
@@ -64,7 +66,7 @@ def load_trained(folder: Path, encoder_name: str | None = None) -> Trained:
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves((found.params["q"], scales))):
         raise GraftError(f"checkpoint {found.path}: its value function has numbers that are not finite")
     guide = Guide(found.network, found.params["q"], scales, found.training.gamma, space.projection)
-    return Trained(guide, space, lake, found.step, found.path)
+    return Trained(guide, space, lake, found.step, found.training.seed, found.path)
 
 
 def read_json(path: Path) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from graftjax.search.actions import NEVER, Dials, choices
+from graftjax.search.actions import NEVER, Choice, Dials, choices, claims_again
 from graftjax.search.beam import extend
 from graftjax.search.numbers import anchors, numbers_of
 from graftjax.search.region import NUM_CLUSTERS, Problem
@@ -57,11 +57,10 @@ def walk(
     width, capacity = problem.atom_mask.shape[0], problem.correlation.shape[1]
     start = empty_state(capacity, ROWS, width, MAX_TREES, NUM_CLUSTERS)
 
-    def look(state: State) -> tuple[Visit, Array, Bool[Array, " A"]]:
+    def look(state: State) -> tuple[Visit, Choice, Array, Bool[Array, " A"]]:
         choice = choices(problem, state, dials)
         scalars, numbers = numbers_of(problem, state, choice, dials)
         gain = choice.gain[:num_actions]
-        assigned = (problem.witnesses & (state.tree_cluster != EMPTY)[None, :]).any(1)
         visit = Visit(
             evidence_view(problem, state, texts),
             scalars,
@@ -72,12 +71,11 @@ def walk(
             numbers,
             anchors(problem, state),
         )
-        return visit, gain, (gain > 0.5 * NEVER) & ~assigned
+        return visit, choice, gain, (gain > 0.5 * NEVER) & ~claims_again(problem, state)
 
     def step(state: State, inputs: tuple[Array, Array]) -> tuple[State, Visit]:
         noise, forced = inputs
-        choice = choices(problem, state, dials)
-        visit, gain, possible = look(state)
+        visit, choice, gain, possible = look(state)
         open_trees = ~problem.witnesses & (state.tree_cluster == EMPTY)[None, :]
         outlook = open_trees.astype(jnp.float32) @ problem.bound
         free = jnp.argmax(jnp.where(possible, gain + outlook + noise, NEVER))
@@ -93,7 +91,7 @@ def walk(
         return state, visit
 
     end, visits = jax.lax.scan(step, start, (noise, forced))
-    last, _, _ = look(end)
+    last, *_ = look(end)
     last = last._replace(numbers=last.numbers[0], anchor=jnp.asarray(EMPTY, jnp.int32))
     return jax.tree.map(lambda many, one: jnp.concatenate([many, one[None]]), visits, last)
 
