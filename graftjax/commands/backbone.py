@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from graftjax.lake.record import LakeIndex
     from graftjax.training.settings import JobSettings
 
-_SAMPLES = 3_000
-"""Most trajectories that pairs are made of."""
-_LEXICAL_SHARE = 0.3
-"""λ that the scoring mixes likeness of strings in with."""
 _PURPOSE = 4
 """Tells the generator of pairs and batches from the others of a seed."""
 
@@ -27,7 +23,9 @@ _PURPOSE = 4
 def finetune_backbone(arguments: Train, index: LakeIndex, encoder: Any, settings: JobSettings) -> None:
     """Train the weights, write the model, and print how to use it."""
     from graftjax.evaluate.datasets import beside, cache_directory
+    from graftjax.igms.settings import ScoreSettings
     from graftjax.retrieval.finetune import FinetuneSettings, finetune, write_model
+    from graftjax.retrieval.learn import NUM_SAMPLES
     from graftjax.retrieval.pairs import make_pairs
     from graftjax.retrieval.samples import compressed_samples, reworded
     from graftjax.trajectories.stream import sample_trajectories
@@ -41,20 +39,21 @@ def finetune_backbone(arguments: Train, index: LakeIndex, encoder: Any, settings
         raise UsageError("an encoder needs a lake of at least two tables to be trained on")
     given = {name: getattr(arguments, name) for name in ("steps", "batch", "learning_rate")}
     plan = FinetuneSettings(**{name: value for name, value in given.items() if value is not None})
-    count = min(_SAMPLES, settings.num_trajectories(len(index.tables)))
+    count = min(NUM_SAMPLES, settings.num_trajectories(len(index.tables)))
     progress = sys.stderr.isatty()
     samples = sample_trajectories(index, settings.sample, count, seed, settings.sampler, progress=progress)
     rng = np.random.default_rng(np.random.SeedSequence([seed, _PURPOSE]))
     vocabulary = load_synonyms(encoder, cache_directory())
     plain = compressed_samples(index, (sample.compression for sample in samples))
-    pairs = make_pairs(index, reworded(plain, rng, vocabulary, settings.wording), encoder, rng)
+    score = ScoreSettings()
+    pairs = make_pairs(index, reworded(plain, rng, vocabulary, settings.wording), encoder, rng, score)
     with tqdm(total=plan.steps, desc="encoder", unit="update", disable=not progress) as bar:
 
         def count_up(step: int, loss: float) -> None:
             bar.update(step + 1 - bar.n)
             bar.set_postfix(loss=loss, refresh=False)
 
-        trained = finetune(encoder, pairs, index.space.texts, rng, _LEXICAL_SHARE, plan, count_up)
+        trained = finetune(encoder, pairs, index.space.texts, rng, score.lexical_share, plan, count_up)
     write_model(arguments.encoder, trained.params, folder)
     tenth = max(1, len(trained.losses) // 10)
     first, last = np.mean(trained.losses[:tenth]), np.mean(trained.losses[-tenth:])

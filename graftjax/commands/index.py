@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graftjax.commands.lakes import Folder, check_folder, is_index, open_folder, show
+from graftjax.commands.lakes import Folder, check_folder, check_place, is_index, open_folder, show
 from graftjax.errors import UsageError
 
 
@@ -24,8 +24,7 @@ class Index:
 def run(arguments: Index) -> None:
     """Index, and print what was found."""
     check_folder(arguments.folder)
-    if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
-        raise UsageError(f"--out {arguments.out}: not a folder")
+    check_place(arguments.out, "--out")
     if arguments.out is None and is_index(arguments.folder):
         raise UsageError(f"{arguments.folder}: this is an index; name the folder of the tables")
     from graftjax import describe

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from graftjax.commands.lakes import is_index, show
+from graftjax.commands.lakes import check_place, folder_dataset, is_index, show
 from graftjax.errors import UsageError
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def run(arguments: Train) -> None:
     """Train, and print the report."""
     dataset = _dataset(arguments)
     settings = _settings(arguments)
-    for folder, option in ((arguments.out, "--out"), (arguments.index, "--index")):
-        if folder is not None and folder.exists() and not folder.is_dir():
-            raise UsageError(f"{option} {folder}: not a folder")
+    check_place(arguments.out, "--out")
+    check_place(arguments.index, "--index")
     from graftjax.encode import load_encoder
     from graftjax.encode.compile_cache import use_compile_cache
     from graftjax.evaluate.datasets import cache_directory, index_folder, open_lake
     from graftjax.evaluate.guidance import value_folder
+    from graftjax.files import read_json
     from graftjax.lake.index import open_index
 
     encoder = load_encoder(arguments.encoder)
@@ -95,7 +95,7 @@ def run(arguments: Train) -> None:
         return
     from graftjax.training.fresh import check_run_folder, remove_run
     from graftjax.training.job import train
-    from graftjax.training.run_folder import REPORT, read_json
+    from graftjax.training.run_folder import REPORT
 
     folder = arguments.out or value_folder(index.folder, arguments.seed)
     if arguments.fresh:
@@ -116,7 +116,7 @@ def run(arguments: Train) -> None:
 
 def _dataset(arguments: Train) -> Dataset | None:
     """The lake; None for one that is an index already."""
-    from graftjax.evaluate.datasets import BENCHMARKS, Dataset, resolve_dataset
+    from graftjax.evaluate.datasets import BENCHMARKS, resolve_dataset
 
     if arguments.lake == "demo" or arguments.lake in BENCHMARKS:
         return resolve_dataset(arguments.lake, data_dir=arguments.data_dir)
@@ -127,8 +127,7 @@ def _dataset(arguments: Train) -> Dataset | None:
         if arguments.index is not None:
             raise UsageError(f"--index {arguments.index}: {folder} is an index itself")
         return None
-    place = folder.resolve()
-    return Dataset("lake", arguments.lake, place, queries=place)  # training reads no queries
+    return folder_dataset(folder)
 
 
 def _settings(arguments: Train) -> JobSettings:
@@ -136,24 +135,17 @@ def _settings(arguments: Train) -> JobSettings:
     from graftjax.iql.presets import preset
     from graftjax.training.settings import JobSettings
 
-    given = {
-        name: getattr(arguments, name)
-        for name in ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
-    }
-    settings = JobSettings(
-        arguments.preset, arguments.seed, arguments.trajectories,
-        held_out=arguments.held_out, sampler=arguments.sampler, policy=arguments.policy,
-        exploring=arguments.exploring, plain_words=arguments.plain_words, **given,
-    )  # fmt: skip
-    _, training = preset(arguments.preset, num_scalars=1, num_numbers=1)
-    replace(training, **{name: value for name, value in given.items() if value is not None})
+    names = {field.name for field in fields(JobSettings)} & {field.name for field in fields(arguments)}
+    settings = JobSettings(**{name: getattr(arguments, name) for name in names})
+    settings.training(preset(arguments.preset, num_scalars=1, num_numbers=1)[1])
     return settings
 
 
 def _finished(folder: Path, index: LakeIndex, encoder: Any, settings: JobSettings) -> dict[str, Any] | None:
     """Report of this very run when it has come to its end, else None."""
+    from graftjax.files import read_json
     from graftjax.training.job import run_identity
-    from graftjax.training.run_folder import REPORT, RUN, has_checkpoint, read_json
+    from graftjax.training.run_folder import REPORT, RUN, has_checkpoint
 
     begun, report = read_json(folder / RUN), read_json(folder / REPORT)
     if begun is None or report is None or not has_checkpoint(folder):

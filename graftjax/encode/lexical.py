@@ -1,6 +1,6 @@
 """Character trigrams with TF-IDF weights: the part of the retrieval space that knows spelling.
 
-A small encoder places "airport" near "airline"; trigrams do not. Letters: n texts, V trigrams, q queries.
+A small encoder places "airport" near "airline"; trigrams do not. Letters: n texts, m of them, V trigrams, q queries.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 _WORD = re.compile(r"\w+")
 
@@ -34,6 +35,8 @@ class TrigramIndex:
     idf: Float[np.ndarray, " V"]
     rows: sp.csr_matrix
     """[n, V] float32."""
+    num_texts: int
+    """Texts that the weights come from: n, or more where these are a part."""
 
     @classmethod
     def build(cls, texts: Sequence[str]) -> TrigramIndex:
@@ -44,14 +47,21 @@ class TrigramIndex:
         vocabulary = {gram: i for i, gram in enumerate(sorted(frequency))}
         df = np.array([frequency[gram] for gram in vocabulary], np.float64)
         idf = np.log1p(len(texts) / df) if len(df) else np.zeros(0)
-        return cls(vocabulary, idf, _matrix(counts, vocabulary, idf, len(texts)))
+        return cls(vocabulary, idf, _matrix(counts, vocabulary, idf, len(texts)), len(texts))
+
+    def part(self, numbers: Int[np.ndarray, " m"]) -> TrigramIndex:
+        """The rows of these texts, weighted as among all of them."""
+        return TrigramIndex(self.vocabulary, self.idf, self.rows[numbers], self.num_texts)
+
+    @cached_property
+    def _postings(self) -> sp.csr_matrix:
+        """[V, n] float32: the texts of each trigram."""
+        return self.rows.T.tocsr()
 
     def similarity(self, queries: Sequence[str]) -> Float[np.ndarray, "q n"]:
         """Cosine of each query with each text; trigrams unknown to the lake count in the query's length."""
-        matrix = _matrix(
-            [trigrams(text) for text in queries], self.vocabulary, self.idf, len(self.rows.indptr) - 1
-        )
-        return np.asarray((matrix @ self.rows.T).todense(), np.float32)
+        matrix = _matrix([trigrams(text) for text in queries], self.vocabulary, self.idf, self.num_texts)
+        return (matrix @ self._postings).toarray()
 
 
 def _matrix(

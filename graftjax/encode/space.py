@@ -3,7 +3,7 @@
 The cosine of ψ (Sec. 3.2) is taken between vectors [√(1−λ)·dense, √λ·trigrams], that is
 (1−λ)·cos(dense) + λ·cos(trigrams). λ = 0 is the dense space of the paper. A trained space has a projection
 of the dense vectors.
-Letters: n texts, D dimension of the encoder, P of the projection, q queries.
+Letters: n texts, m of them, D dimension of the encoder, P of the projection, q queries.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from graftjax.encode.lexical import TrigramIndex
 from graftjax.encode.projection import Projection
@@ -40,12 +40,22 @@ class TextSpace:
     def _image(self) -> Float[np.ndarray, "n P"]:
         return np.asarray(self.dense) if self.projection is None else self.projection(np.asarray(self.dense))
 
+    def part(self, numbers: Int[np.ndarray, " m"]) -> TextSpace:
+        """The texts with these numbers, in that order; similarities stay as they are."""
+        return replace(
+            self,
+            texts=tuple(self.texts[number] for number in numbers),
+            dense=np.ascontiguousarray(np.asarray(self.dense)[numbers]),
+            trigrams=self.trigrams.part(numbers),
+        )
+
     def similarity(
         self, queries: Sequence[str], vectors: Float[np.ndarray, "q D"], share: float = LEXICAL_SHARE
     ) -> Float[np.ndarray, "q n"]:
         """Cosine of each query (with its dense vector) with each text, in [−1, 1]."""
         vectors = np.asarray(vectors, np.float32)
-        dense = (vectors if self.projection is None else self.projection(vectors)) @ self._image.T
-        if not share:
-            return dense
-        return (1.0 - share) * dense + share * self.trigrams.similarity(queries)
+        cosine = (vectors if self.projection is None else self.projection(vectors)) @ self._image.T
+        if share:
+            cosine *= 1.0 - share
+            cosine += share * self.trigrams.similarity(queries)
+        return cosine

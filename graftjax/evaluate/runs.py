@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +18,6 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from graftjax.errors import GraftError
 from graftjax.evaluate.cases import Case
 from graftjax.evaluate.metrics import (
     METRICS,
@@ -31,6 +28,7 @@ from graftjax.evaluate.metrics import (
     score,
     score_matrix,
 )
+from graftjax.files import replacing, writing
 from graftjax.peers.contract import Retrieval, Retriever, check_retrieval
 from graftjax.types import Synthesis, TableId
 
@@ -235,17 +233,6 @@ def write_record(folder: Path, record: Mapping[str, Any]) -> Path:
     """
     text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False, default=str)
     path = folder / record_name(record)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.write(text + "\n")
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise GraftError(f"{folder}: results can't be written ({error.strerror or error})") from error
+    with writing(folder, "results"), replacing(path) as draft:
+        draft.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
     return path

@@ -84,31 +84,67 @@ def node_support(
     nodes, s = index.nodes, settings
     num_classes, num_clusters = len(nodes.header), len(nodes.table)
     per_atom = atom_texts(atoms)
-    flat = list(dict.fromkeys(text for texts in per_atom for text in texts))
     entity = np.zeros((len(atoms.tree_entity), num_clusters), np.float32)
     column = np.zeros((atoms.num_nodes, num_classes), np.float32)
-    if not flat or not index.space.texts:
+    if not per_atom or not index.space.texts:
         return NodeSupport(entity, column)
-    similarity = index.space.similarity(flat, encoder.encode(flat), s.lexical_share)
-    row = {text: i for i, text in enumerate(flat)}
+    cosines = _Cosines(index, encoder, s.lexical_share, atoms.node_kind, per_atom)
     is_key = nodes.key >= 0
-    for node, (kind, texts) in enumerate(zip(atoms.node_kind, per_atom, strict=True)):
-        first = similarity[row[texts[0]]]
+    for node, kind in enumerate(atoms.node_kind):
         if kind == ENTITY:
-            schema = similarity[row[texts[1]]]
-            cosine = (1 - s.entity_schema) * first[nodes.table] + s.entity_schema * schema[nodes.schema]
+            share = s.entity_schema
+            cosine = (1 - share) * cosines.of("table", node) + share * cosines.of("schema", node)
             entity[int(atoms.node_tree[node])] = sigmoid(s.beta * (cosine.max(1) - s.c0))
         elif kind == ATTRIBUTE:
-            alone = similarity[row[texts[1]]]
-            cosine = (1 - s.attribute_header) * first[nodes.context] + s.attribute_header * alone[
-                nodes.header
-            ]
+            share = s.attribute_header
+            cosine = (1 - share) * cosines.of("context", node) + share * cosines.of("header", node)
             cosine = cosine.max(1)
-            alias = s.key_alias * np.maximum(first[nodes.key], alone[nodes.key])
+            alias = s.key_alias * cosines.of("key", node)
             cosine = np.where(is_key, np.maximum(cosine, alias), cosine)
             column[node] = sigmoid(s.beta * (cosine - s.c0))
         elif kind == VALUE:
-            column[node] = sigmoid(s.beta * (first[nodes.value] - s.value_c0))
+            column[node] = sigmoid(s.beta * (cosines.of("value", node) - s.value_c0))
             holders = index.classes_with(hash_value(normalise(atoms.node_text[node])))
             column[node, holders] = np.maximum(column[node, holders], s.value_hit)
     return NodeSupport(entity, column)
+
+
+_COMPARED: dict[str, tuple[int, tuple[int, ...]]] = {
+    "table": (ENTITY, (0,)),
+    "schema": (ENTITY, (1,)),
+    "context": (ATTRIBUTE, (0,)),
+    "header": (ATTRIBUTE, (1,)),
+    "key": (ATTRIBUTE, (0, 1)),
+    "value": (VALUE, (0,)),
+}
+"""By kind of node texts: atoms that are compared with them, and which of the atom's texts are."""
+
+
+class _Cosines:
+    """Cosines of the atoms of an intent with the nodes of a lake, each atom with texts of its kind only."""
+
+    def __init__(
+        self,
+        index: LakeIndex,
+        encoder: TextEncoder,
+        share: float,
+        kinds: np.ndarray,
+        texts: list[tuple[str, ...]],
+    ) -> None:
+        self._index, self._texts = index, texts
+        self._found: dict[str, tuple[dict[str, int], np.ndarray]] = {}
+        for name, (kind, places) in _COMPARED.items():
+            asked = [texts[node][place] for node in np.flatnonzero(kinds == kind) for place in places]
+            if asked:
+                distinct = list(dict.fromkeys(asked))
+                space = index.kinds[name].space
+                cosines = space.similarity(distinct, encoder.encode(distinct), share)
+                self._found[name] = {text: row for row, text in enumerate(distinct)}, cosines
+
+    def of(self, name: str, node: int) -> np.ndarray:
+        """Cosine of an atom with each node, shaped as the field of `NodeTexts`; the better of two texts."""
+        row, cosines = self._found[name]
+        first, *others = (cosines[row[self._texts[node][place]]] for place in _COMPARED[name][1])
+        for other in others:
+            first = np.maximum(first, other)
+        return first[self._index.kinds[name].text]

@@ -9,24 +9,14 @@ from __future__ import annotations
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
-LOGIT_LIMIT = 20.0
-"""Attention logits are cut off at ± this, so that exp can not overflow and needs no maximum taken out."""
-SMALLEST_TOTAL = 1e-12
-"""Attention mass below which a row counts as empty (a row with an edge has at least exp(−LOGIT_LIMIT))."""
-
-
-def attention_mass(
-    logits: Float[Array, "*batch N M"], present: Bool[Array, "*batch N M"]
-) -> Float[Array, "*batch N M"]:
-    """exp(logits) where `present`, else exactly 0: a softmax before its division; finite gradients always."""
-    return jnp.where(present, jnp.exp(jnp.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)), 0.0)
-
-
-def divide(mixed: Float[Array, "*batch N d"], total: Float[Array, "*batch N"]) -> Float[Array, "*batch N d"]:
-    """Weighted sums over their mass; zeros where there is no mass."""
-    return mixed / jnp.maximum(total, SMALLEST_TOTAL)[..., None]
+# The other attentions of the networks take these two from here.
+from graftjax.kernels.attention import (  # pyright: ignore[reportMissingImports]
+    attention_mass as attention_mass,
+)
+from graftjax.kernels.attention import divide as divide  # pyright: ignore[reportMissingImports]
+from graftjax.kernels.dispatch import relation_attention  # pyright: ignore[reportMissingImports]
 
 
 def relation_terms(relation: Int[Array, "N N"], table: Float[Array, "C R"]) -> Float[Array, "C N N"]:
@@ -88,9 +78,8 @@ class GatLayer(nn.Module):
         qkv = nn.Dense(3 * hidden, name="qkv")(x).reshape(n, 3, self.heads, d).transpose(1, 2, 0, 3)
         q, k, v = qkv[0], qkv[1], qkv[2]  # [h, N, d]
         slope = self.param("weight_slope", nn.initializers.ones, (self.heads,))
-        logits = q @ k.swapaxes(-1, -2) * d**-0.5 + bias + slope[:, None, None] * weight[None]
-        mass = attention_mass(logits, jnp.broadcast_to(weight > 0, logits.shape))
-        mixed = divide((mass * scale * weight[None]) @ v, mass.sum(-1))
+        # Parameters that were read from a file are NumPy arrays.
+        mixed = relation_attention(q, k, v, bias, scale, weight, jnp.asarray(slope))
         mixed = mixed.swapaxes(0, 1).reshape(n, hidden)
         x = nn.LayerNorm(name="attention_norm")(x + nn.Dense(hidden, name="out")(mixed))
         if self.ffn:

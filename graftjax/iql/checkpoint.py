@@ -9,7 +9,6 @@ be restored on any number of them.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -18,15 +17,14 @@ from typing import Any
 import flax.serialization
 import jax
 import numpy as np
-import xxhash
 
 from graftjax.errors import GraftError
+from graftjax.files import DRAFT, digest_of, replacing, write_json
 from graftjax.iql.networks import Params
 from graftjax.iql.presets import NetworkSettings, TrainSettings
 from graftjax.iql.update import TrainState, init_state
 
 PREFIX = "step_"
-DRAFT = ".draft_"
 CONFIG = "checkpoint.json"
 STATE = "state"
 FORMAT = 1
@@ -71,25 +69,22 @@ def save(
     """
     folder = folder.absolute()  # Orbax takes no relative paths
     step = int(state.step)
-    final, draft = folder / f"{PREFIX}{step:08d}", folder / f"{DRAFT}{step:08d}"
+    final = folder / f"{PREFIX}{step:08d}"
+    for old in folder.glob(f"{DRAFT}*"):  # of a run that was killed
+        shutil.rmtree(old, ignore_errors=True)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for old in folder.glob(f"{DRAFT}*"):  # of a run that was killed
-            shutil.rmtree(old, ignore_errors=True)
-        draft.mkdir()
-        _checkpointer().save(draft / STATE, _without_empty(flax.serialization.to_state_dict(state)))
-        config = {
-            "format": FORMAT,
-            "step": step,
-            "network": asdict(network),
-            "training": asdict(training),
-            "extra": extra or {},
-            "files": _digests(draft),
-        }
-        (draft / CONFIG).write_text(json.dumps(config, indent=1), encoding="utf-8")
-        if final.exists():
-            shutil.rmtree(final)
-        os.replace(draft, final)
+        with replacing(final) as draft:
+            draft.mkdir()
+            _checkpointer().save(draft / STATE, _without_empty(flax.serialization.to_state_dict(state)))
+            config = {
+                "format": FORMAT,
+                "step": step,
+                "network": asdict(network),
+                "training": asdict(training),
+                "extra": extra or {},
+                "files": _digests(draft),
+            }
+            write_json(draft / CONFIG, config)
     except OSError as error:
         raise GraftError(f"checkpoint {final}: {error.strerror or error}") from error
     for old in _steps(folder)[: -training.keep]:
@@ -109,13 +104,9 @@ def latest(folder: Path) -> Header | None:
 
 def restore(header: Header) -> TrainState:
     """The whole state of a checkpoint as NumPy arrays. Raises GraftError when it can not be read."""
-    template = jax.eval_shape(lambda: init_state(header.network, header.training))
-    wanted = flax.serialization.to_state_dict(template)
-    try:
-        found = _checkpointer().restore((header.path / STATE).absolute())
-    except Exception as error:  # Orbax and its storage raise many kinds
-        raise GraftError(f"checkpoint {header.path}: its arrays can not be read ({_short(error)})") from error
-    state: Any = flax.serialization.from_state_dict(template, _matched(wanted, found, header.path, ""))
+    template = _template(header)
+    found = _arrays(header, flax.serialization.to_state_dict(template))
+    state: Any = flax.serialization.from_state_dict(template, found)
     return state
 
 
@@ -132,8 +123,9 @@ def load(folder: Path) -> Checkpoint:
         if found is None:
             raise GraftError(f"{folder}: {_nothing(folder)}")
         header = found
-    state = restore(header)
-    return Checkpoint(header.path, header.step, header.network, header.training, header.extra, state.params)
+    return Checkpoint(
+        header.path, header.step, header.network, header.training, header.extra, _params(header)
+    )
 
 
 def read_header(path: Path) -> Header:
@@ -149,7 +141,8 @@ def read_header(path: Path) -> Header:
             _settings(TrainSettings, config["training"]),
             dict(config["extra"]),
         )
-        damaged = sorted(name for name, digest in config["files"].items() if _digest(path / name) != digest)
+        files = config["files"].items()
+        damaged = sorted(name for name, digest in files if not _is_whole(path / name, digest))
     except OSError as error:
         raise GraftError(f"checkpoint {path}: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -157,6 +150,30 @@ def read_header(path: Path) -> Header:
     if damaged:
         raise GraftError(f"checkpoint {path}: {damaged[0]} is missing or damaged")
     return header
+
+
+def _params(header: Header) -> dict[str, Params]:
+    """The networks without the optimiser's state, which is twice their size."""
+    import orbax.checkpoint as ocp
+
+    wanted = {"params": flax.serialization.to_state_dict(_template(header).params)}
+    numpy = jax.tree.map(lambda _: ocp.RestoreArgs(restore_type=np.ndarray), wanted)
+    part = ocp.args.PyTreeRestore(wanted, numpy, partial_restore=True)
+    return _arrays(header, wanted, args=part)["params"]
+
+
+def _template(header: Header) -> TrainState:
+    """The state's structure, with shapes in place of arrays."""
+    return jax.eval_shape(lambda: init_state(header.network, header.training))
+
+
+def _arrays(header: Header, wanted: Any, **arguments: Any) -> Any:
+    """The stored arrays of a structure."""
+    try:
+        found = _checkpointer().restore((header.path / STATE).absolute(), **arguments)
+    except Exception as error:  # Orbax and its storage raise many kinds
+        raise GraftError(f"checkpoint {header.path}: its arrays can not be read ({_short(error)})") from error
+    return _matched(wanted, found, header.path, "")
 
 
 def _checkpointer() -> Any:
@@ -195,9 +212,11 @@ def _matched(wanted: Any, found: Any, path: Path, where: str) -> Any:
         return {
             name: _matched(value, found.get(name), path, f"{where}/{name}") for name, value in wanted.items()
         }
-    if found is None or isinstance(found, dict) or np.shape(found) != wanted.shape:
+    missing = found is None or isinstance(found, dict | jax.ShapeDtypeStruct)
+    array = None if missing else np.asarray(found)
+    if array is None or array.shape != wanted.shape:
         raise GraftError(f"checkpoint {path}: {where[1:]} is missing or has another shape")
-    return np.asarray(found)
+    return array
 
 
 def _steps(folder: Path) -> list[Path]:
@@ -208,18 +227,11 @@ def _steps(folder: Path) -> list[Path]:
 
 def _digests(folder: Path) -> dict[str, str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): _digest(path) for path in sorted(files)}
+    return {path.relative_to(folder).as_posix(): digest_of(path) for path in sorted(files)}
 
 
-def _digest(path: Path) -> str:
-    """Digest of a file; empty when there is none."""
-    if not path.is_file():
-        return ""
-    with path.open("rb") as file:
-        state = xxhash.xxh3_128()
-        while block := file.read(1 << 20):
-            state.update(block)
-    return state.hexdigest()
+def _is_whole(path: Path, digest: object) -> bool:
+    return path.is_file() and digest_of(path) == digest
 
 
 def _nothing(folder: Path) -> str:

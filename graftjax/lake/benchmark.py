@@ -132,14 +132,17 @@ class Benchmark:
     def raw_tables(self) -> Iterator[RawTable | Skip]:
         """All tables of the pooled lake, database by database."""
         for path in self.databases:
-            origin = path.relative_to(self.folder).as_posix()
-            for raw in read_sqlite(path, path.stem, origin):
-                if isinstance(raw, Skip):
-                    yield raw
-                elif (path.stem, raw.id.name.lower()) in self.sources:
-                    yield from self._deal(raw)
+            for raw in self.source_tables(path):
+                yield from (raw,) if isinstance(raw, Skip) else self.deal(raw)
 
-    def _deal(self, raw: RawTable) -> Iterator[RawTable]:
+    def source_tables(self, path: Path) -> Iterator[RawTable | Skip]:
+        """The tables of one of `databases` as they are, before they are dealt to shards."""
+        for raw in read_sqlite(path, path.stem, path.relative_to(self.folder).as_posix()):
+            if isinstance(raw, Skip) or (path.stem, raw.id.name.lower()) in self.sources:
+                yield raw
+
+    def deal(self, raw: RawTable) -> Iterator[RawTable]:
+        """The shards of a source table, or of a part of its rows."""
         source = (raw.id.source, raw.id.name.lower())
         ids = self.shards[source]
         if len(ids) == 1:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int, UInt64
 
-from graftjax.lake.partition import members_of
+from graftjax.lake.partition import distinct, members_of
 from graftjax.lake.sketch import SKETCH_SIZE
 from graftjax.types import Column
 
@@ -43,9 +43,9 @@ class ValueSets:
     def distinct(self) -> Float[np.ndarray, " K"]:
         """Distinct values per class: exact where all are known, else estimated from the known part."""
         counts = self.counts().astype(np.float64)
-        below = np.array(
-            [np.searchsorted(self.of(k), self.limit[k], side="right") for k in range(len(counts))]
-        )
+        below = counts.copy()
+        for k in np.flatnonzero(self.limit != WHOLE).tolist():
+            below[k] = np.searchsorted(self.of(k), self.limit[k], side="right")
         share = (self.limit.astype(np.float64) + 1.0) / 2.0**64
         return np.where(self.limit == WHOLE, counts, np.maximum(counts, below / share))
 
@@ -59,7 +59,10 @@ def pool(columns: Sequence[Column], n_rows: Sequence[int]) -> tuple[np.ndarray, 
     parts = [column.sketch for column in columns]
     limits = [part[-1] for part in parts if len(part) >= SKETCH_SIZE]
     limit = min(limits) if limits else np.uint64(WHOLE)
-    hashes = np.unique(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
+    if len(parts) == 1:
+        hashes = parts[0]  # a sketch is sorted and has no repeats
+    else:
+        hashes = distinct(np.concatenate(parts)) if parts else np.empty(0, np.uint64)
     filled = sum(
         round((1.0 - column.null_share) * rows) for column, rows in zip(columns, n_rows, strict=True)
     )

@@ -26,7 +26,9 @@ from graftjax.lake.partition import members_of
 from graftjax.lake.profile import profile_and_rows
 from graftjax.lake.raw import RawTable
 from graftjax.lake.record import VARIANTS, HeaderMode, LakeIndex, NodeTexts
+from graftjax.lake.stages import StageClock
 from graftjax.lake.unions import union_clusters
+from graftjax.lake.wording import Wording
 from graftjax.types import Skip, Table
 
 
@@ -37,62 +39,48 @@ def build_index(
     *,
     progress: bool = True,
     headers: HeaderMode = "keep",
+    clock: StageClock | None = None,
 ) -> LakeIndex:
     """Build (or bring up to date) the index in `folder` and open it.
 
     Texts that an earlier run encoded, finished or not, are not encoded again. The old index stays
-    usable until the new one is complete.
+    usable until the new one is complete. `clock` takes the seconds of each stage: read (what `tables`
+    itself takes), profile, groups, encode, unions, classes, joins, trigrams, save.
     """
-    profiles: list[Table] = []
-    skips: list[Skip] = []
-    notes: list[Skip] = []
-    row_sketches: list[np.ndarray] = []
-    for item in tqdm(tables, desc="read", unit="table", disable=not progress):
-        if isinstance(item, Skip):
-            skips.append(item)
-            continue
-        try:
-            table, rows = profile_and_rows(item)
-        except (
-            ValueError,
-            TypeError,
-            MemoryError,
-            UnicodeError,
-        ) as error:  # pyarrow's errors are ValueErrors
-            skips.append(
-                Skip(item.origin, f"{item.id}: can't be profiled ({str(error).splitlines()[0][:200]})")
-            )
-            continue
-        profiles.append(table)
-        row_sketches.append(rows)
-        notes.extend(Skip(item.origin, f"{item.id}: {note}") for note in item.notes)
-
-    cache = store.TextCache(folder, encoder.name)
+    clock = clock or StageClock()
+    profiles, row_sketches, skips, notes = _profiles(tables, clock, progress)
     keep = headers == "keep"
-    columns = [column for table in profiles for column in table.columns]
-    groups = group_by_schema(profiles, headers=keep)
-    names = [table_text(profiles[t].id.name) for t in groups.first_table]
-    slot_texts = _slot_texts(columns, groups, keep)
-    cache.encode([*names, *slot_texts], encoder, progress="encode groups" if progress else False)
-    unions = union_clusters(
-        profiles, groups, cache.vectors(names, encoder.dim), cache.vectors(slot_texts, encoder.dim)
-    )
-
-    n_rows = [profiles[t].n_rows for t in groups.column_table]
-    values = pool_classes(columns, n_rows, unions.column_class, unions.num_classes)
-    texts, nodes = _node_texts(
-        profiles, columns, groups, unions.table_cluster, unions.column_class, unions.num_classes, values, keep
-    )
-    cache.encode(texts, encoder, progress="encode nodes" if progress else False)
-    dense = cache.vectors(texts, encoder.dim)
-    joins = join_edges(values, unions.class_cluster, dense[nodes.header], dense[nodes.context])
-    graph = LakeGraph(unions, joins, groups.column_table)
-    space = TextSpace(tuple(texts), dense, TrigramIndex.build(texts))
+    with clock("groups"):
+        columns = [column for table in profiles for column in table.columns]
+        groups = group_by_schema(profiles, headers=keep)
+        names = [table_text(profiles[t].id.name) for t in groups.first_table]
+        slot_texts = _slot_texts(columns, groups, keep)
+    with clock("encode"):
+        cache = store.TextCache(folder, encoder.name)
+        cache.encode([*names, *slot_texts], encoder, progress="encode groups" if progress else False)
+    with clock("unions"):
+        unions = union_clusters(
+            profiles, groups, cache.vectors(names, encoder.dim), cache.vectors(slot_texts, encoder.dim)
+        )
+    with clock("classes"):
+        n_rows = [profiles[t].n_rows for t in groups.column_table]
+        values = pool_classes(columns, n_rows, unions.column_class, unions.num_classes)
+        texts, nodes = _node_texts(
+            profiles, columns, groups, unions.table_cluster, unions.column_class, unions.num_classes, values,
+            keep,
+        )  # fmt: skip
+    with clock("encode"):
+        cache.encode(texts, encoder, progress="encode nodes" if progress else False)
+        dense = cache.vectors(texts, encoder.dim)
+    with clock("joins"):
+        joins = join_edges(values, unions.class_cluster, Wording(dense, nodes.header, nodes.context))
+    with clock("trigrams"):
+        space = TextSpace(tuple(texts), dense, TrigramIndex.build(texts))
     index = LakeIndex(
         tuple(profiles),
         tuple(skips),
         tuple(notes),
-        graph,
+        LakeGraph(unions, joins, groups.column_table),
         values,
         space,
         nodes,
@@ -101,9 +89,41 @@ def build_index(
         headers,
         folder,
     )
-    store.save(index, folder)
-    cache.tidy()
+    with clock("save"):
+        store.save(index, folder)
+        cache.tidy()
     return index
+
+
+def _profiles(
+    tables: Iterable[RawTable | Skip], clock: StageClock, progress: bool
+) -> tuple[list[Table], list[np.ndarray], list[Skip], list[Skip]]:
+    """(profiles, row sketches, skips, notes) of all tables."""
+    profiles: list[Table] = []
+    row_sketches: list[np.ndarray] = []
+    skips: list[Skip] = []
+    notes: list[Skip] = []
+    source = iter(tables)
+    with tqdm(desc="read", unit="table", disable=not progress) as bar:
+        while True:
+            with clock("read"):
+                item = next(source, None)
+            if item is None:
+                return profiles, row_sketches, skips, notes
+            bar.update()
+            if isinstance(item, Skip):
+                skips.append(item)
+                continue
+            try:
+                with clock("profile"):
+                    table, rows = profile_and_rows(item)
+            except (ValueError, TypeError, MemoryError) as error:  # pyarrow's errors are ValueErrors
+                reason = str(error).splitlines()[0][:200]
+                skips.append(Skip(item.origin, f"{item.id}: can't be profiled ({reason})"))
+                continue
+            profiles.append(table)
+            row_sketches.append(rows)
+            notes.extend(Skip(item.origin, f"{item.id}: {note}") for note in item.notes)
 
 
 def open_index(folder: Path, encoder_name: str | None = None) -> LakeIndex:

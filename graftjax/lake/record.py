@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -41,6 +41,15 @@ class NodeTexts:
 
 
 @dataclass(frozen=True, eq=False)
+class NodeKind:
+    """The texts of one field of `NodeTexts` alone: a search compares each atom with texts of its kind only."""
+
+    space: TextSpace
+    text: np.ndarray
+    """int32, shaped as the field: which text of `space` stands for a node; 0 where there is none."""
+
+
+@dataclass(frozen=True, eq=False)
 class LakeIndex:
     """A lake, ready to be searched. M clusters, K column classes."""
 
@@ -67,6 +76,16 @@ class LakeIndex:
     def column_names(self) -> tuple[str, ...]:
         """Names of all columns, table by table."""
         return tuple(column.name for table in self.tables for column in table.columns)
+
+    @cached_property
+    def kinds(self) -> dict[str, NodeKind]:
+        """By field of `NodeTexts`."""
+        kinds = {}
+        for field in fields(NodeTexts):
+            numbers = getattr(self.nodes, field.name)
+            used, text = np.unique(np.maximum(numbers, 0), return_inverse=True)
+            kinds[field.name] = NodeKind(self.space.part(used), text.reshape(numbers.shape).astype(np.int32))
+        return kinds
 
     @cached_property
     def _value_order(self) -> tuple[np.ndarray, np.ndarray]:

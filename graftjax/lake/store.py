@@ -12,10 +12,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import shutil
-import tempfile
 import time
+import uuid
 import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -34,6 +33,7 @@ from graftjax.encode.encoder import Encoder
 from graftjax.encode.lexical import TrigramIndex
 from graftjax.encode.space import TextSpace
 from graftjax.errors import GraftError
+from graftjax.files import DRAFT, digest_of, replacing, write_json, writing
 from graftjax.lake.classes import ValueSets
 from graftjax.lake.graph import LakeGraph
 from graftjax.lake.joins import JoinEdges
@@ -97,34 +97,10 @@ class TextCache:
 
     def _append(self, texts: Sequence[str], vectors: np.ndarray) -> None:
         encoded = np.frombuffer(json.dumps(list(texts)).encode(), np.uint8)
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            numbers = [int(part.stem.split("-")[1]) for part in self._folder.glob("part-*.npz")]
-            path = self._folder / f"part-{max(numbers, default=0) + 1:06d}.npz"
-            with _atomic(path) as temporary, open(temporary, "wb") as file:
-                np.savez(file, texts=encoded, vectors=vectors)
-        except OSError as error:
-            raise GraftError(f"{self._folder}: can't be written ({error.strerror or error})") from error
-
-
-class _atomic:
-    """A temporary path that replaces the real one when the block ends well."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> Path:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=".tmp-")
-        os.close(handle)
-        self._temporary = Path(name)
-        return self._temporary
-
-    def __exit__(self, kind: type | None, *rest: object) -> None:
-        if kind is None:
-            os.replace(self._temporary, self._path)
-        else:
-            self._temporary.unlink(missing_ok=True)
+        numbers = [int(part.stem.split("-")[1]) for part in self._folder.glob("part-*.npz")]
+        path = self._folder / f"part-{max(numbers, default=0) + 1:06d}.npz"
+        with writing(self._folder), replacing(path) as draft, draft.open("wb") as file:
+            np.savez(file, texts=encoded, vectors=vectors)
 
 
 def content_digest(tables: Sequence[Table], encoder_name: str, headers: str) -> str:
@@ -137,30 +113,23 @@ def content_digest(tables: Sequence[Table], encoder_name: str, headers: str) -> 
 
 def save(index: LakeIndex, folder: Path) -> None:
     """Write a new version and make it current; older versions are removed afterwards."""
-    folder, draft = Path(folder), None
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        digest = content_digest(index.tables, index.encoder_name, index.headers)
-        draft = Path(tempfile.mkdtemp(dir=folder, prefix=".draft-"))
-        _write(index, draft)
-        name = f"v-{digest}-{xxhash.xxh32_hexdigest(draft.name.encode())}"
-        os.replace(draft, folder / name)
+    folder = Path(folder)
+    digest = content_digest(index.tables, index.encoder_name, index.headers)
+    version = folder / f"v-{digest}-{uuid.uuid4().hex[:8]}"
+    with writing(folder, "the index"):
+        with replacing(version) as draft:
+            draft.mkdir()
+            _write(index, draft)
         pointer = {
             "format": FORMAT,
-            "version": name,
+            "version": version.name,
             "digest": digest,
             "encoder": index.encoder_name,
             "headers": index.headers,
-            "files": {path.name: _file_hash(path) for path in sorted((folder / name).iterdir())},
+            "files": {path.name: _file_hash(path) for path in sorted(version.iterdir())},
             "statistics": index.statistics(),
         }
-        with _atomic(folder / _POINTER) as temporary:
-            temporary.write_text(json.dumps(pointer, indent=1), encoding="utf-8")
-    except OSError as error:
-        raise GraftError(f"{folder}: the index can't be written ({error.strerror or error})") from error
-    finally:
-        if draft is not None:  # renamed when all went well
-            shutil.rmtree(draft, ignore_errors=True)
+        write_json(folder / _POINTER, pointer)
     _remove_old(folder)
 
 
@@ -171,7 +140,7 @@ def _remove_old(folder: Path) -> None:
         for old in folder.glob("v-*"):
             if old.name != current:
                 shutil.rmtree(old, ignore_errors=True)
-    for draft in folder.glob(".draft-*"):
+    for draft in folder.glob(f"{DRAFT}*"):
         with contextlib.suppress(OSError):
             if time.time() - draft.stat().st_mtime > _DRAFT_AGE_S:
                 shutil.rmtree(draft, ignore_errors=True)
@@ -218,11 +187,7 @@ def load(folder: Path, *, verify: bool = True) -> LakeIndex:
 
 
 def _file_hash(path: Path) -> list:
-    digest = xxhash.xxh3_128()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return [path.stat().st_size, digest.hexdigest()]
+    return [path.stat().st_size, digest_of(path)]
 
 
 def _arrays(index: LakeIndex) -> dict[str, np.ndarray]:
@@ -318,9 +283,8 @@ def _read(version: Path, folder: Path, pointer: dict) -> LakeIndex:
         (array("trigrams_data"), array("trigrams_indices"), array("trigrams_indptr")),
         shape=(len(texts), len(grams)),
     )
-    trigrams = TrigramIndex(
-        {gram: i for i, gram in enumerate(grams)}, np.asarray(array("trigrams_idf")), rows
-    )
+    idf = np.asarray(array("trigrams_idf"))
+    trigrams = TrigramIndex({gram: i for i, gram in enumerate(grams)}, idf, rows, rows.shape[0])
     graph = LakeGraph(
         record(UnionClusters, "unions"), record(JoinEdges, "joins"), np.asarray(array("column_table"))
     )

@@ -131,6 +131,8 @@ def _match_groups(
     centre /= np.maximum(np.linalg.norm(centre, axis=1, keepdims=True), 1e-9)
     slot_columns = members_of(groups.column_slot, groups.num_slots)
 
+    families = [_family([columns[c] for c in members]) for members in slot_columns]
+
     @cache
     def profile(group: int) -> list[Slot]:
         return [
@@ -138,13 +140,14 @@ def _match_groups(
                 [columns[c] for c in slot_columns[s]],
                 [n_rows[c] for c in slot_columns[s]],
                 slot_vectors[s],
+                families[s],
             )
             for s in slots[group]
         ]
 
     scored = []
     for a, b in _nearest(centre, NEIGHBOURS):
-        if len(slots[a]) != len(slots[b]) or not len(slots[a]):
+        if not _may_match([families[s] for s in slots[a]], [families[s] for s in slots[b]]):
             continue
         similarity, evident = _column_similarity(profile(a), profile(b))
         rows, cols = linear_sum_assignment(-similarity)
@@ -155,12 +158,14 @@ def _match_groups(
         if not _repeats_a_key(profile(a), [profile(b)[j] for j in cols]):
             scored.append((min(1.0, total), int(a), int(b), cols))
     joined: set[int] = set()
+    roots: set[int] = set()
     for total, a, b, cols in sorted(scored, key=lambda item: (-item[0], item[1], item[2])):
         # Best pairs first; a group joins one cluster, through its best match that is not itself a joiner.
-        if a in joined or b in joined or any(parent[g] == b for g in joined):
+        if a in joined or b in joined or b in roots:
             continue
         parent[b] = a
         joined.add(b)
+        roots.add(a)
         score[b] = total
         slot_root[slots[b][cols]] = slots[a]
     return parent, slot_root, score
@@ -177,6 +182,16 @@ def _nearest(vectors: np.ndarray, count: int, block: int = 2048) -> list[tuple[i
         for row, others in enumerate(near):
             pairs.update((min(start + row, int(o)), max(start + row, int(o))) for o in others)
     return sorted(pairs)
+
+
+def _may_match(a: list[str], b: list[str]) -> bool:
+    """Whether two groups' columns can match one to one at all, by the families of their values alone."""
+    if not a or len(a) != len(b):
+        return False
+    words = min(sum(family != "number" for family in side) for side in (a, b))
+    if words < EVIDENT * len(a):  # numbers are no evidence
+        return False
+    return "empty" in a or "empty" in b or sorted(a) == sorted(b)
 
 
 def _column_similarity(a: list[Slot], b: list[Slot]) -> tuple[np.ndarray, np.ndarray]:
@@ -199,8 +214,11 @@ def _column_similarity(a: list[Slot], b: list[Slot]) -> tuple[np.ndarray, np.nda
 
 def _shared(left: Slot, right: Slot) -> float:
     """Overlap coefficient of the known values."""
-    smaller = min(len(left.values), len(right.values))
-    return len(np.intersect1d(left.values, right.values, assume_unique=True)) / smaller if smaller else 0.0
+    few, many = sorted((left.values, right.values), key=len)
+    if not len(few):
+        return 0.0
+    place = np.minimum(many.searchsorted(few), len(many) - 1)
+    return int((many[place] == few).sum()) / len(few)
 
 
 def _repeats_a_key(a: list[Slot], b: list[Slot]) -> bool:
@@ -214,16 +232,15 @@ def _repeats_a_key(a: list[Slot], b: list[Slot]) -> bool:
     )
 
 
-def _slot(columns: Sequence[Column], n_rows: Sequence[int], vector: np.ndarray) -> Slot:
-    values, _, filled = pool(columns, n_rows)
+def _family(columns: Sequence[Column]) -> str:
     kinds = {column.kind for column in columns} - {"empty"}
-    family = (
-        "empty"
-        if not kinds
-        else "number"
-        if kinds <= {"integer", "real"}
-        else min(kinds - {"integer", "real"})
-    )
+    if not kinds:
+        return "empty"
+    return "number" if kinds <= {"integer", "real"} else min(kinds - {"integer", "real"})
+
+
+def _slot(columns: Sequence[Column], n_rows: Sequence[int], vector: np.ndarray, family: str) -> Slot:
+    values, _, filled = pool(columns, n_rows)
     masks = Counter(_DIGIT.sub("9", _LETTER.sub("a", value)) for column in columns for value in column.sample)
     mask, count = masks.most_common(1)[0] if masks else ("", 0)
     coded = "a" in mask and "9" in mask and 2 * count > sum(masks.values())

@@ -12,8 +12,6 @@ Letters: N tables, D the encoder's dimension.
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, get_args, runtime_checkable
@@ -24,6 +22,7 @@ from jaxtyping import Float
 
 from graftjax.encode.text import schema_text, table_text, value_text
 from graftjax.errors import UsageError
+from graftjax.files import replacing
 from graftjax.intent import Query
 from graftjax.peers.contract import Retrieval, check_budget
 from graftjax.types import Table
@@ -125,18 +124,6 @@ def cached_vectors(
     except (OSError, ValueError, EOFError):
         pass
     vectors = encoder.encode(texts, progress=label)
-    with contextlib.suppress(OSError):
-        _save(path, vectors)
+    with contextlib.suppress(OSError), replacing(path) as draft, draft.open("wb") as stream:
+        np.save(stream, vectors)
     return vectors
-
-
-def _save(path: Path, vectors: Float[np.ndarray, "N D"]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.save(stream, vectors)
-        os.replace(name, path)  # a killed run leaves no half-written file under the real name
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

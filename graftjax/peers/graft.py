@@ -1,4 +1,8 @@
-"""GRAFT behind the retrievers' contract: `graft` stops by itself, `graft-fill` spends the budget."""
+"""GRAFT behind the retrievers' contract.
+
+`graft` stops by itself, `graft-fill` spends the budget,
+`graft-exact` returns the best that `graft` can build.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +24,20 @@ class SearchEngine(Protocol):
 
 
 class Graft:
-    """Beam search under IGMS (Algorithm 3) as a retriever.
+    """Search under IGMS (Algorithm 3) as a retriever: by beam, or by whatever the engine does, under a name.
 
-    Both variants may share one engine, and the budgets that it is warm for in `warmed`.
+    `graft` and `graft-fill` may share one engine, and the budgets that it is warm for in `warmed`.
     """
 
-    def __init__(self, engine: SearchEngine, *, fill: bool = False, warmed: set[int] | None = None) -> None:
-        self.name = "graft-fill" if fill else "graft"
+    def __init__(
+        self,
+        engine: SearchEngine,
+        *,
+        fill: bool = False,
+        name: str | None = None,
+        warmed: set[int] | None = None,
+    ) -> None:
+        self.name = name or ("graft-fill" if fill else "graft")
         self._engine = engine
         self._fill = fill
         self._warmed = set() if warmed is None else warmed

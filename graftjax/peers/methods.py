@@ -15,11 +15,11 @@ from graftjax.peers.graft import Graft
 if TYPE_CHECKING:
     from graftjax.search.guide import Guide
 
-METHODS = ("graft", "graft-fill", "dtr")
+METHODS = ("graft", "graft-fill", "graft-exact", "dtr")
 """What can be run."""
 GUIDED = ("graft", "graft-fill")
 """Those that a value function may guide."""
-PLANNED = ("graft-exact", "pneuma", "mtr", "jar", "jar-lp", "rear", "greedy-jar")
+PLANNED = ("pneuma", "mtr", "jar", "jar-lp", "rear", "greedy-jar")
 """Known names without an implementation yet."""
 
 
@@ -38,9 +38,9 @@ def check_methods(names: Sequence[str]) -> tuple[str, ...]:
 def retriever_factory(
     index: LakeIndex, encoder: Any, cache_folder: Path | None, guide: Guide | None = None
 ) -> Callable[[str], Retriever]:
-    """A function from a method's name to its retriever over the lake; both graft methods share one engine.
+    """A function from a method's name to its retriever; `graft` and `graft-fill` share one engine.
 
-    `guide`: the value function that the graft methods search by; exact gains without one.
+    `guide`: the value function that these two search by; exact gains without one.
     """
     engine: Any = None
     warmed: set[int] = set()
@@ -50,6 +50,10 @@ def retriever_factory(
         (name,) = check_methods([name])
         if name == "dtr":
             return Dtr(index.tables, encoder, headers=index.headers == "keep", cache_folder=cache_folder)
+        if name == "graft-exact":
+            from graftjax.search.exact_engine import ExactEngine
+
+            return Graft(ExactEngine(index, encoder), name=name)
         if engine is None:
             from graftjax.search.engine import Engine
 

@@ -6,7 +6,6 @@ Letters: S texts of a batch, R tokens of the longest, H hidden size.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +22,10 @@ from jaxtyping import Array, Int
 from graftjax.encode.encoder import Encoder
 from graftjax.encode.source import locate
 from graftjax.encode.tokenize import tokenize
-from graftjax.errors import GraftError, UsageError
+from graftjax.errors import UsageError
+from graftjax.files import writing
 from graftjax.retrieval.pairs import Pairs
-from graftjax.retrieval.train import KINDS, pair_loss
+from graftjax.retrieval.train import KINDS, Terms, logits, pair_loss, terms_of
 
 _SHORTEST_ROW = 16
 """Rows are padded to this many tokens, or twice, four times, ... as many, so that few shapes are compiled."""
@@ -50,7 +50,7 @@ class FinetuneSettings:
 
 @dataclass(frozen=True, eq=False)
 class Finetuned:
-    """An encoder with trained weights; its name tells only that they are not the original's."""
+    """The trained weights with the course of the training."""
 
     params: Any
     beta: tuple[float, ...]
@@ -72,8 +72,7 @@ def finetune(
 
     UsageError without right or without wrong pairs.
     """
-    if not pairs.right.any() or pairs.right.all():
-        raise UsageError("an encoder needs right and wrong pairs to be trained on; the lake is too small")
+    pairs.check("an encoder")
     s, model = settings, encoder._model
     tokens = tokenize(encoder._tokenizer, [*pairs.texts, *lake_texts])
     first_node = len(pairs.texts)
@@ -87,12 +86,11 @@ def finetune(
         {"params": optax.adam(s.learning_rate), "scale": optax.adam(s.scale_rate)}, labels
     )
 
-    def loss(state: Any, packed: Any, ends: Array, weight: Array, lexical: Array, kind: Array, right: Array):
+    def loss(state: Any, packed: Any, ends: Array, terms: Terms) -> Array:
         vectors = model.apply({"params": state["params"]}, *packed, 1)[:, 0]  # pyright: ignore
         cosines = (vectors[ends[:, :2]] * vectors[ends[:, 2:]]).sum(-1)
-        mixed = (1.0 - share) * (cosines * weight).sum(-1) + share * lexical
-        logit = jnp.exp(state["log_beta"])[kind] * (mixed - state["c0"][kind])
-        return pair_loss(logit, right, s.right_weight)
+        logit = logits(cosines, terms, state["log_beta"], state["c0"], share)
+        return pair_loss(logit, terms.right, s.right_weight)
 
     @jax.jit
     def update(state: Any, memory: Any, *batch: Any) -> tuple[Any, Any, Array]:
@@ -111,8 +109,8 @@ def finetune(
         numbers = np.concatenate([pairs.query[rows], pairs.node[rows] + first_node], 1)
         used, ends = np.unique(numbers, return_inverse=True)
         packed = pad_rows([tokens[i] for i in used.tolist()], 4 * s.batch)
-        batch = (pairs.weight[rows], pairs.lexical[rows], pairs.kind[rows], pairs.right[rows])
-        state, memory, value = update(state, memory, packed, ends.reshape(-1, 4).astype(np.int32), *batch)
+        ends = ends.reshape(-1, 4).astype(np.int32)
+        state, memory, value = update(state, memory, packed, ends, terms_of(pairs, rows))
         losses.append(float(value))
         if progress is not None:
             progress(step, losses[-1])
@@ -188,7 +186,7 @@ def write_model(source: str, params: Mapping[str, Any], folder: Path) -> Path:
     files = locate(source)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: not an empty folder; a trained model is never written over another")
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "config.json").write_text(json.dumps(files.config, indent=1), encoding="utf-8")
         for name in ("tokenizer.json", "vocab.txt", "tokenizer_config.json", "modules.json"):
@@ -199,11 +197,4 @@ def write_model(source: str, params: Mapping[str, Any], folder: Path) -> Path:
             shutil.copyfile(files.folder / "1_Pooling" / "config.json", folder / "1_Pooling" / "config.json")
         # The last file: a folder without it is no model.
         save_file(to_tensors(params), folder / "model.safetensors")
-    except OSError as error:
-        raise GraftError(f"{folder}: can't be written ({error.strerror or error})") from error
     return folder
-
-
-def with_params(encoder: Encoder, trained: Finetuned) -> Encoder:
-    """The encoder with trained weights, without a way over the disk."""
-    return dataclasses.replace(encoder, name=f"{encoder.name}-trained", _params=trained.params)

@@ -17,6 +17,9 @@ from graftjax.retrieval.train import Fit, FitSettings, fit_space
 from graftjax.trajectories.reword import RewordSettings
 from graftjax.trajectories.synonyms import Synonyms
 
+NUM_SAMPLES = 3_000
+"""Samples that are enough to learn from; more take longer."""
+
 
 @dataclass(frozen=True)
 class LearnSettings:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from graftjax.errors import UsageError
 from graftjax.igms.settings import ScoreSettings
 from graftjax.igms.support import atom_texts
 from graftjax.intent.atoms import ATTRIBUTE, ENTITY, VALUE, atoms_of
@@ -62,19 +63,10 @@ class Pairs:
     def __len__(self) -> int:
         return len(self.right)
 
-    def take(self, chosen: Bool[np.ndarray, " P"]) -> Pairs:
-        """Some of the pairs; texts keep their numbers."""
-        parts = (
-            self.query,
-            self.node,
-            self.weight,
-            self.lexical,
-            self.kind,
-            self.right,
-            self.atom,
-            self.group,
-        )
-        return Pairs(self.texts, *(part[chosen] for part in parts))
+    def check(self, what: str) -> None:
+        """UsageError when the pairs, without right or without wrong ones, are nothing to fit `what` to."""
+        if not self.right.any() or self.right.all():
+            raise UsageError(f"{what} needs right and wrong pairs to be fitted to; the lake is too small")
 
 
 @dataclass(frozen=True)

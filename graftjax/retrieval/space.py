@@ -15,6 +15,7 @@ import numpy as np
 
 from graftjax.encode.projection import Projection
 from graftjax.errors import GraftError
+from graftjax.files import replacing, write_json, writing
 from graftjax.igms.settings import ScoreSettings
 from graftjax.lake.record import LakeIndex
 from graftjax.retrieval.train import Fit
@@ -71,13 +72,9 @@ class RetrievalSpace:
             "beta": list(self.beta),
             "c0": list(self.c0),
         }
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with (folder / _NUMBERS).open("wb") as file:
-                np.savez(file, matrix=self.projection.matrix)
-            (folder / _WORDS).write_text(json.dumps(words, indent=1), encoding="utf-8")
-        except OSError as error:
-            raise GraftError(f"{folder}: can't be written ({error.strerror or error})") from error
+        with writing(folder), replacing(folder / _NUMBERS) as draft, draft.open("wb") as file:
+            np.savez(file, matrix=self.projection.matrix)
+        write_json(folder / _WORDS, words)
 
 
 def load_space(folder: Path) -> RetrievalSpace:

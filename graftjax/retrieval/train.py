@@ -19,7 +19,6 @@ import optax
 from jaxtyping import Array, Bool, Float, Int
 
 from graftjax.encode.projection import Projection, principal
-from graftjax.errors import UsageError
 from graftjax.retrieval.pairs import Pairs
 
 KINDS = 3
@@ -63,15 +62,21 @@ class Parameters(NamedTuple):
     c0: Float[Array, " K"]
 
 
+class Terms(NamedTuple):
+    """What ψ and its loss read of pairs beside their vectors; see `Pairs`."""
+
+    weight: Float[Array, "B 2"]
+    lexical: Float[Array, " B"]
+    kind: Int[Array, " B"]
+    right: Bool[Array, " B"]
+
+
 class Batch(NamedTuple):
     """Pairs as vectors."""
 
     query: Float[Array, "B 2 D"]
     node: Float[Array, "B 2 D"]
-    weight: Float[Array, "B 2"]
-    lexical: Float[Array, " B"]
-    kind: Int[Array, " B"]
-    right: Bool[Array, " B"]
+    terms: Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +100,16 @@ def dense_cosines(matrix: Float[Array, "D P"], batch: Batch) -> Float[Array, "B 
     return (_unit(batch.query @ matrix) * _unit(batch.node @ matrix)).sum(-1)
 
 
-def logits(parameters: Parameters, batch: Batch, share: float) -> tuple[Array, Array]:
-    """Before the sigmoid of ψ, and the two cosines."""
-    cosines = dense_cosines(parameters.matrix, batch)
-    mixed = (1.0 - share) * (cosines * batch.weight).sum(-1) + share * batch.lexical
-    beta = jnp.exp(parameters.log_beta)[batch.kind]
-    return beta * (mixed - parameters.c0[batch.kind]), cosines
+def logits(
+    cosines: Float[Array, "B 2"],
+    terms: Terms,
+    log_beta: Float[Array, " K"],
+    c0: Float[Array, " K"],
+    share: float,
+) -> Float[Array, " B"]:
+    """What the sigmoid of ψ is taken of."""
+    mixed = (1.0 - share) * (cosines * terms.weight).sum(-1) + share * terms.lexical
+    return jnp.exp(log_beta)[terms.kind] * (mixed - c0[terms.kind])
 
 
 def pair_loss(logit: Float[Array, " B"], right: Bool[Array, " B"], right_weight: float) -> Float[Array, ""]:
@@ -113,9 +122,17 @@ def pair_loss(logit: Float[Array, " B"], right: Bool[Array, " B"], right_weight:
 def _loss(
     parameters: Parameters, first: Float[Array, "D P"], batch: Batch, share: float, s: FitSettings
 ) -> Float[Array, ""]:
-    logit, cosines = logits(parameters, batch, share)
+    cosines = dense_cosines(parameters.matrix, batch)
     before = jax.lax.stop_gradient(dense_cosines(first, batch))
-    return pair_loss(logit, batch.right, s.right_weight) + s.anchor * ((cosines - before) ** 2).mean()
+    moved = ((cosines - before) ** 2).mean()
+    return _fit_loss(parameters, cosines, batch.terms, share, s.right_weight) + s.anchor * moved
+
+
+def _fit_loss(
+    parameters: Parameters, cosines: Float[Array, "B 2"], terms: Terms, share: float, right_weight: float
+) -> Float[Array, ""]:
+    logit = logits(cosines, terms, parameters.log_beta, parameters.c0, share)
+    return pair_loss(logit, terms.right, right_weight)
 
 
 def _optimiser(s: FitSettings) -> optax.GradientTransformation:
@@ -137,7 +154,8 @@ def _update(
 
 @partial(jax.jit, static_argnames=("share", "right_weight"))
 def _held_out_loss(parameters: Parameters, batch: Batch, *, share: float, right_weight: float) -> Array:
-    return pair_loss(logits(parameters, batch, share)[0], batch.right, right_weight)
+    cosines = dense_cosines(parameters.matrix, batch)
+    return _fit_loss(parameters, cosines, batch.terms, share, right_weight)
 
 
 def hold_out(pairs: Pairs, share: float, rng: np.random.Generator) -> Bool[np.ndarray, " P"]:
@@ -152,13 +170,13 @@ def batch_of(
 ) -> Batch:
     """Some of the pairs as vectors."""
     return Batch(
-        jnp.asarray(query[pairs.query[rows]]),
-        jnp.asarray(lake[pairs.node[rows]]),
-        jnp.asarray(pairs.weight[rows]),
-        jnp.asarray(pairs.lexical[rows]),
-        jnp.asarray(pairs.kind[rows]),
-        jnp.asarray(pairs.right[rows]),
+        jnp.asarray(query[pairs.query[rows]]), jnp.asarray(lake[pairs.node[rows]]), terms_of(pairs, rows)
     )
+
+
+def terms_of(pairs: Pairs, rows: Int[np.ndarray, " B"]) -> Terms:
+    """What some of the pairs have beside their vectors."""
+    return Terms(*(jnp.asarray(getattr(pairs, name)[rows]) for name in Terms._fields))
 
 
 def _minibatches(count: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -182,10 +200,7 @@ def fit_space(
     `query`, `lake`: the encoder's vectors of the atom texts and of the lake's texts. `share`: λ of the
     space. Deterministic in the generator's state. UsageError without right or without wrong pairs.
     """
-    if not pairs.right.any() or pairs.right.all():
-        raise UsageError(
-            "a retrieval space needs right and wrong pairs to be fitted to; the lake is too small"
-        )
+    pairs.check("a retrieval space")
     lake = np.asarray(lake, np.float32)
     query = np.asarray(query, np.float32)
     out = hold_out(pairs, settings.held_out, rng)

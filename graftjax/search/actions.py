@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from graftjax.kernels.logdet import block_gain, whiten  # pyright: ignore[reportMissingImports]
+from graftjax.kernels.logdet import block_gain  # pyright: ignore[reportMissingImports]
 from graftjax.search.region import Problem
 from graftjax.search.settings import Settings
-from graftjax.search.state import EMPTY, State, cross_covariance
+from graftjax.search.state import EMPTY, State, whitened
 
 NEVER = -1e30
 
@@ -101,7 +101,6 @@ def choices(problem: Problem, state: State, dials: Dials) -> Choice:
     """Exact gains of all candidates of one synthesis."""
     row, bridge = operator_rows(problem, state, dials)
     scale, possible = fragment_scale(problem, state, dials)
-    # A cluster's first table shares no column with what is there: its rows are only scaled by their noise.
     rows = (problem.rows * scale[:, None, :]).at[:, -1, :].set(row) / jnp.sqrt(1.0 + dials.noise)
     gain_new = jax.vmap(block_gain, in_axes=(0, None))(rows, state.j_inverse)
     cost = jnp.where(bridge != EMPTY, 2, 1)
@@ -116,15 +115,14 @@ def choices(problem: Problem, state: State, dials: Dials) -> Choice:
     least = jnp.where(state.num_tables == 0, jnp.minimum(least, at_most), least)
     regular_new = valid_new & ~assigned & (gain_new >= least)
 
-    gain_more = jax.vmap(lambda at: _completion_gain(problem, state, at, dials))(
-        jnp.arange(state.table_cluster.shape[0])
-    )
     cluster = jnp.maximum(state.table_cluster, 0)
     first = (state.table_cluster != EMPTY) & (state.table_shard == 0)
     valid_more = (
         first & (state.taken[cluster] < problem.shards[cluster]) & (state.num_tables < problem.budget)
     )
     regular_more = valid_more & (state.taken[cluster] < problem.fresh[cluster])
+    more = jax.vmap(whitened)(state.blocks, problem.added[cluster], state.taken[cluster])
+    gain_more = jax.vmap(block_gain, in_axes=(0, None))(more, state.j_inverse)
 
     gain = jnp.concatenate(
         [
@@ -133,15 +131,3 @@ def choices(problem: Problem, state: State, dials: Dials) -> Choice:
         ]
     )
     return Choice(gain, jnp.concatenate([regular_new, regular_more]), row, scale, bridge)
-
-
-def _completion_gain(problem: Problem, state: State, at: Array, dials: Dials) -> Array:
-    """Gain of one more table of the cluster that came first at position `at`."""
-    cluster = jnp.maximum(state.table_cluster[at], 0)
-    shard = jnp.minimum(state.taken[cluster], problem.correlation.shape[1] - 1)
-    rows = state.blocks.shape[1]
-    cross = cross_covariance(state, cluster, shard, problem.correlation)
-    own = (1.0 + dials.noise) * jnp.eye(rows)
-    return block_gain(
-        whiten(state.blocks[at], own, cross, state.l_inverse, state.white).rows, state.j_inverse
-    )

@@ -1,11 +1,13 @@
 """The beam search of Algorithm 3 as one compiled program: no host round-trip per depth.
 
-Letters: B beams, L budget, A actions, N = A + L candidates per beam.
+A step of the beam is a decision: it takes a cluster's first table (with its bridge), or stops. What further
+tables of the clusters are worth is settled afterwards (`search.finish`).
+Letters: B beams, L budget, A actions, N = A + L candidates per synthesis, C clusters.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -13,104 +15,65 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from graftjax.search.actions import NEVER, Choice, Dials, choices
-from graftjax.search.region import NUM_CLUSTERS, Leaf, Problem
+from graftjax.search.region import NUM_CLUSTERS, Problem
 from graftjax.search.settings import MAX_TREES, ROWS
-from graftjax.search.state import EMPTY, State, append, empty_state
+from graftjax.search.state import EMPTY, State, empty_state, observe, place, whitened
 
-
-class Outcome(NamedTuple):
-    """The best synthesis, in the order of retrieval."""
-
-    num_tables: Leaf
-    logdet: Leaf
-    tree_cluster: Leaf
-    """int32 [T]."""
-    table_cluster: Leaf
-    """int32 [L]."""
-    table_shard: Leaf
-    """int32 [L]."""
-    table_action: Leaf
-    """int32 [L]."""
-    blocks: Leaf
-    """float32 [L, R, a]."""
+Rate = Callable[[State, Choice, Array], tuple[Array, Array]]
+"""(states, their candidates, decisions so far) → (score of taking each action [B, A], of stopping [B]); NEVER
+for what is not to be done. Scores of syntheses of different length are compared with each other."""
+_STOPPED = 0x9E3779B9
+"""Tells a synthesis that has stopped from the same one that goes on."""
 
 
 def cluster_hashes() -> Array:
-    """A fixed random number per cluster position; sums of them tell table sets apart."""
+    """uint32 [C]: a random number per cluster position; sums of them tell table sets apart."""
     return jax.random.bits(jax.random.key(7), (NUM_CLUSTERS,), jnp.uint32)
-
-
-@partial(jax.jit, static_argnames=("beam",))
-def search(problem: Problem, dials: Dials, *, beam: int) -> State:
-    """Best synthesis that stops by itself, once no admissible action is left."""
-    states = _run(problem, start_states(problem, beam), dials, fill=False)
-    return jax.tree.map(lambda leaf: leaf[_best(states)], states)
 
 
 def start_states(problem: Problem, beam: int) -> State:
     """B slots, the first with the empty synthesis, the others not in use."""
-    capacity, width = problem.correlation.shape[1], problem.atom_mask.shape[0]
+    capacity, width = problem.added.shape[1], problem.atom_mask.shape[0]
     start = empty_state(capacity, ROWS, width, MAX_TREES, NUM_CLUSTERS)
     states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (beam, *leaf.shape)), start)
     return states._replace(live=jnp.arange(beam) == 0)
 
 
-@jax.jit
-def spend(problem: Problem, dials: Dials, state: State) -> State:
-    """Go on from a synthesis until the budget is spent (method `graft-fill`)."""
-    states = _run(problem, jax.tree.map(lambda leaf: leaf[None], state), dials, fill=True)
-    return jax.tree.map(lambda leaf: leaf[0], states)
+class Beam(NamedTuple):
+    """B syntheses on their way."""
+
+    states: State
+    stopped: Array
+    """bool [B]."""
+    score: Array
+    """float32 [B]; NEVER for an unused slot."""
+    count: Array
+    """int32: decisions so far."""
 
 
-def outcome_of(state: State) -> Outcome:
-    """The part of a state that leaves the device."""
-    return Outcome(
-        state.num_tables, state.logdet, state.tree_cluster, state.table_cluster, state.table_shard,
-        state.table_action, state.blocks,
-    )  # fmt: skip
+def decide(problem: Problem, dials: Dials, rate: Rate, *, beam: int) -> tuple[State, Array]:
+    """(states, score [B]): the best syntheses that stopped; NEVER is the score of an unused slot."""
 
+    def unfinished(now: Beam) -> Array:
+        return (now.states.live & ~now.stopped).any()
 
-def _best(states: State) -> Array:
-    return jnp.argmax(jnp.where(states.live & jnp.isfinite(states.logdet), states.logdet, NEVER))
+    def step(now: Beam) -> Beam:
+        states = now.states
+        options = jax.vmap(lambda s: choices(problem, s, dials))(states)
+        take, stop = rate(states, options, now.count)
+        open_ = (states.live & ~now.stopped)[:, None] & (now.count < problem.budget)
+        stay = jnp.where(states.live, jnp.where(now.stopped, now.score, stop), NEVER)
+        scores = jnp.concatenate([jnp.where(open_, take, NEVER), stay[:, None]], axis=1)
+        score, parent, candidate = best_distinct(scores, _signatures(problem, states, options), beam)
+        live = score > 0.5 * NEVER
+        extends = live & (candidate < take.shape[1])
+        states = grow(problem, states, options, parent, candidate, extends, dials)._replace(live=live)
+        return Beam(states, live & ~extends, score, now.count + 1)
 
-
-def _run(problem: Problem, states: State, dials: Dials, *, fill: bool) -> State:
-    """Take steps until no synthesis can be extended, at most L of them."""
-
-    def unfinished(carry: tuple[State, Array, Array]) -> Array:
-        _, moved, step = carry
-        return moved & (step < problem.budget)
-
-    def step(carry: tuple[State, Array, Array]) -> tuple[State, Array, Array]:
-        states, _, count = carry
-        states, moved = _step(problem, states, dials, fill)
-        return states, moved, count + 1
-
-    return jax.lax.while_loop(unfinished, step, (states, jnp.asarray(True), jnp.asarray(0)))[0]
-
-
-def _step(problem: Problem, states: State, dials: Dials, fill: bool) -> tuple[State, Array]:
-    beam = states.live.shape[0]
-    options: Choice = jax.vmap(lambda s: choices(problem, s, dials))(states)
-    num_actions = problem.cluster.shape[0]
-    possible = jnp.isfinite(options.gain) & (options.gain > 0.5 * NEVER)
-    regular = options.regular & possible
-    any_regular = regular.any(1, keepdims=True)
-    open_ = jnp.where(any_regular, regular, possible & fill) & states.live[:, None]
-    # Of the completions only the best one per synthesis: their order makes no difference in the end.
-    more = jnp.where(open_[:, num_actions:], options.gain[:, num_actions:], NEVER)
-    best_more = jnp.arange(more.shape[1])[None, :] == jnp.argmax(more, axis=1)[:, None]
-    open_ = jnp.concatenate([open_[:, :num_actions], open_[:, num_actions:] & best_more], axis=1)
-    score = jnp.where(open_, states.logdet[:, None] + options.gain, NEVER)
-    outlook = _closeness(problem, states) if fill else _remainder(problem, states, options)
-    score = score + outlook
-    stay = jnp.where(states.live & ~open_.any(1), states.logdet, NEVER)
-    signature = _signatures(problem, states, options)
-    top, parent, candidate = best_distinct(jnp.concatenate([score, stay[:, None]], axis=1), signature, beam)
-    live = top > 0.5 * NEVER
-    extends = live & (candidate < score.shape[1])
-    result = grow(problem, states, options, parent, candidate, extends, dials)._replace(live=live)
-    return result, extends.any()
+    # The first step is taken by one synthesis, not by B slots of which one is in use.
+    first = Beam(start_states(problem, 1), jnp.zeros(1, bool), jnp.zeros(1), jnp.asarray(0, jnp.int32))
+    last = jax.lax.while_loop(unfinished, step, step(first))
+    return last.states, jnp.where(last.states.live & last.stopped, last.score, NEVER)
 
 
 def grow(
@@ -128,63 +91,43 @@ def grow(
     last = options.gain.shape[1] - 1
     one = jax.vmap(lambda s, c, r, k, b: extend(problem, s, c, r, k, b, dials))
     grown = one(chosen, jnp.minimum(candidate, last), rows, scales, bridges)
-    keep = lambda new, old: jnp.where(extends.reshape(-1, *[1] * (new.ndim - 1)), new, old)  # noqa: E731
-    return jax.tree.map(keep, grown, chosen)
+    return choose(extends, grown, chosen)
+
+
+def choose(which: Array, new: State, old: State) -> State:
+    """`new` where `which` [B], else `old`."""
+
+    def leaf(a: Array, b: Array) -> Array:
+        return jnp.where(which.reshape(which.shape + (1,) * (a.ndim - which.ndim)), a, b)
+
+    return jax.tree.map(leaf, new, old)
 
 
 def best_distinct(score: Array, signature: Array, beam: int) -> tuple[Array, Array, Array]:
     """(score, parent, candidate), each [B], of the best candidates [B, N + 1]; one slot per set of tables."""
-    flat = score.reshape(-1)
+    flat = jnp.pad(score.reshape(-1), (0, max(0, beam - score.size)), constant_values=NEVER)
+    signature = jnp.pad(signature.reshape(-1), (0, flat.shape[0] - signature.size))
     top, picked = jax.lax.top_k(flat, min(4 * beam, flat.shape[0]))
-    signs = signature.reshape(-1)[picked]
+    signs = signature[picked]
     earlier = jnp.tril(signs[:, None] == signs[None, :], -1) & (top > 0.5 * NEVER)[None, :]
     top, order = jax.lax.top_k(jnp.where(earlier.any(1), NEVER, top), beam)
     picked = picked[order]
+    picked = jnp.minimum(picked, score.size - 1)
     return top, picked // score.shape[1], picked % score.shape[1]
 
 
-def _remainder(problem: Problem, states: State, options: Choice) -> Array:
-    """float32 [B, N]: what the trees without a witness can still bring at best, after each candidate.
-
-    Exact gains alone rank a synthesis by what it has; one cluster that half-witnesses two trees would
-    then crowd out two that witness one tree each.
-    """
-    open_trees = (states.tree_cluster == EMPTY)[:, None, :] & ~problem.witnesses[None, :, :]
-    new = open_trees.astype(jnp.float32) @ problem.bound
-    more = jnp.broadcast_to(
-        ((states.tree_cluster == EMPTY).astype(jnp.float32) @ problem.bound)[:, None],
-        (new.shape[0], states.table_cluster.shape[1]),
-    )
-    cost = jnp.concatenate(
-        [jnp.where(options.bridge != EMPTY, 2, 1), jnp.ones_like(states.table_cluster)], axis=1
-    )
-    room = states.num_tables[:, None] + cost < problem.budget
-    return jnp.where(room, jnp.concatenate([new, more], axis=1), 0.0)
-
-
-def _closeness(problem: Problem, states: State) -> Array:
-    """float32 [B, N]: ω of the best join between each candidate and the synthesis, 1 for completions.
-
-    Once the question is answered as well as can be told, tables that integrate come before those that do not.
-    """
-    joined = jnp.where((states.taken > 0)[:, None, :], problem.direct[problem.cluster][None, :, :], 0.0)
-    more = jnp.ones(states.table_cluster.shape, jnp.float32)
-    return jnp.concatenate([joined.max(2), more], axis=1)
-
-
 def _signatures(problem: Problem, states: State, options: Choice) -> Array:
-    """uint32 [B, N + 1]: signature of the table set after each candidate, and of staying."""
+    """uint32 [B, A + 1]: signature of the table set after each action, and of having stopped."""
     hashes = cluster_hashes()
     bridge = jnp.where(options.bridge != EMPTY, hashes[jnp.maximum(options.bridge, 0)], 0).astype(jnp.uint32)
     new = states.signature[:, None] + hashes[problem.cluster][None, :] + bridge
-    more = states.signature[:, None] + hashes[jnp.maximum(states.table_cluster, 0)]
-    return jnp.concatenate([new, more, states.signature[:, None]], axis=1)
+    return jnp.concatenate([new, (states.signature + jnp.uint32(_STOPPED))[:, None]], axis=1)
 
 
 def extend(
     problem: Problem, state: State, candidate: Array, rows: Array, scales: Array, bridges: Array, dials: Dials
 ) -> State:
-    """Φ ⊕ a for one synthesis and one candidate."""
+    """Φ ⊕ a for one synthesis and one candidate: a new cluster with its bridge, or one more table."""
     num_actions = problem.cluster.shape[0]
     is_new = candidate < num_actions
     action = jnp.minimum(candidate, num_actions - 1)
@@ -192,21 +135,47 @@ def extend(
     hashes = cluster_hashes()
     bridge = jnp.where(is_new, bridges[action], EMPTY)
     has_bridge = bridge != EMPTY
-    operator_block = jnp.zeros_like(state.blocks[0]).at[-1].set(rows[action])
-    block = problem.rows[action] * scales[action][None, :]
-    block = block.at[-1].set(jnp.where(has_bridge, 0.0, rows[action]))
+    block = (problem.rows[action] * scales[action][None, :]).at[-1].set(rows[action])
     block = jnp.where(is_new, block, state.blocks[at])
     cluster = jnp.where(is_new, problem.cluster[action], jnp.maximum(state.table_cluster[at], 0))
-    label = jnp.where(is_new, action, EMPTY)
-    # Bridge first, then the cluster itself: one loop, so that `append` is compiled once.
-    blocks = jnp.stack([operator_block, block])
-    clusters = jnp.stack([jnp.maximum(bridge, 0), cluster])
-    labels = jnp.stack([jnp.asarray(EMPTY, jnp.int32), label])
-
-    def put(i: Array, state: State) -> State:
-        grown = append(state, blocks[i], clusters[i], labels[i], problem.correlation, hashes, dials.noise)
-        return jax.tree.map(lambda new, old: jnp.where((i == 1) | has_bridge, new, old), grown, state)
-
-    state = jax.lax.fori_loop(0, 2, put, state)
+    # The operator unit is the bridge's where there is one. For J it is all the same: both are first tables.
+    state = observe(state, whitened(block, problem.added[cluster], state.taken[cluster]))
+    operator = jnp.zeros_like(block).at[-1].set(block[-1])
+    between = place(state, operator, jnp.maximum(bridge, 0), jnp.asarray(EMPTY, jnp.int32), hashes)
+    state = choose(has_bridge, between, state)
+    block = block.at[-1].set(jnp.where(has_bridge, 0.0, block[-1]))
+    state = place(state, block, cluster, jnp.where(is_new, action, EMPTY), hashes)
     claims = problem.witnesses[action] & is_new & (state.tree_cluster == EMPTY)
     return state._replace(tree_cluster=jnp.where(claims, cluster, state.tree_cluster))
+
+
+def rate_by_gain(problem: Problem, states: State, options: Choice) -> tuple[Array, Array]:
+    """The exact utility after each action, plus what the trees still open can bring at best.
+
+    Without the second, a cluster that half-witnesses two trees would crowd out two that witness one each.
+    A synthesis stops when no admissible action is left.
+    """
+    num_actions = problem.cluster.shape[0]
+    gain = options.gain[:, :num_actions]
+    open_ = options.regular[:, :num_actions] & jnp.isfinite(gain) & (gain > 0.5 * NEVER)
+    open_trees = (states.tree_cluster == EMPTY)[:, None, :] & ~problem.witnesses[None, :, :]
+    room = states.num_tables[:, None] + jnp.where(options.bridge != EMPTY, 2, 1) < problem.budget
+    ahead = jnp.where(room, open_trees.astype(jnp.float32) @ problem.bound, 0.0)
+    take = jnp.where(open_, states.logdet[:, None] + gain + ahead, NEVER)
+    return take, jnp.where(open_.any(1) | ~jnp.isfinite(states.logdet), NEVER, states.logdet)
+
+
+def beam_by_gain(problem: Problem, dials: Dials, *, beam: int) -> tuple[State, Array]:
+    """(states, U [B]): the beam search guided by exact gains."""
+
+    def rate(states: State, options: Choice, count: Array) -> tuple[Array, Array]:
+        del count
+        return rate_by_gain(problem, states, options)
+
+    states, score = decide(problem, dials, rate, beam=beam)
+    return states, jnp.where(score > 0.5 * NEVER, score / num_atoms(problem), NEVER)
+
+
+def num_atoms(problem: Problem) -> Array:
+    """float32: a of Eq. (6), 1 at least."""
+    return jnp.maximum(problem.atom_mask.sum(), 1).astype(jnp.float32)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import jax
-import jax.numpy as jnp
 
+from graftjax.encode import encoder
 from graftjax.encode.encoder import Encoder
 from graftjax.errors import UsageError
 from graftjax.igms.evidence import QueryEvidence
@@ -17,11 +16,11 @@ from graftjax.igms.support import EncodedTexts, atom_texts, node_support
 from graftjax.intent.atoms import JOIN, atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
-from graftjax.search import beam
 from graftjax.search.actions import dials_of
 from graftjax.search.explain import synthesis_of
+from graftjax.search.finish import Outcome
 from graftjax.search.guide import Guide, Outlook
-from graftjax.search.guided import guided_search
+from graftjax.search.programs import finish_program, gain_program, num_compiled, value_program
 from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket, build_region, empty_problem
 from graftjax.search.settings import MAX_JOINS, MAX_TREES, Settings
 from graftjax.search.shards import order_shards
@@ -75,14 +74,13 @@ class Engine:
 
     def _compile(self, width: int, budget: int) -> None:
         problem = empty_problem(width, budget)
-        self._search(problem, self.guide and self.guide.empty_outlook(problem), fill=True)
+        outlook = self.guide and self.guide.empty_outlook(problem)
+        for fill in (False, True):
+            self._search(problem, outlook, fill=fill)
 
     def num_compiled(self) -> int:
         """Compiled programs so far; a search after `warm_up` adds none."""
-        from graftjax.encode import encoder
-
-        programs: tuple[Any, ...] = (beam.search, beam.spend, guided_search, encoder._forward())
-        return sum(program._cache_size() for program in programs)
+        return num_compiled() + encoder._forward()._cache_size()
 
     def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis:
         """Best synthesis of at most `budget` tables.
@@ -122,15 +120,18 @@ class Engine:
             )
         return synthesis_of(self.index, self._shards, evidence, region, outcome, tuple(notes))
 
-    def _search(self, problem: Problem, outlook: Outlook | None, *, fill: bool) -> beam.Outcome:
+    def _search(self, problem: Problem, outlook: Outlook | None, *, fill: bool) -> Outcome:
+        return jax.device_get(self._launch(problem, outlook, fill=fill, many=False))
+
+    def _launch(self, problem: Problem, outlook: Outlook | None, *, fill: bool, many: bool) -> Outcome:
+        """The answer as device arrays that may not be there yet."""
+        beam = self.settings.beam
         if self.guide is None or outlook is None:
-            state = beam.search(problem, self._dials, beam=self.settings.beam)
+            states, score = gain_program(problem, self._dials, beam=beam, many=many)
         else:
             params, scales = self.guide.device_params
-            state = guided_search(
-                problem, outlook, self._dials, params, scales, jnp.asarray(self.guide.gamma, jnp.float32),
-                beam=self.settings.beam, network=self.guide.network,
+            states, score = value_program(
+                problem, outlook, self._dials, params, scales, self.guide.device_gamma,
+                beam=beam, network=self.guide.network, many=many,
             )  # fmt: skip
-        if fill:
-            state = beam.spend(problem, self._dials, state)
-        return jax.device_get(beam.outcome_of(state))
+        return finish_program(problem, self._dials, states, score, fill=fill, many=many)

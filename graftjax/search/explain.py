@@ -7,7 +7,7 @@ import numpy as np
 from graftjax.igms.evidence import QueryEvidence
 from graftjax.igms.exact import covariance, utility
 from graftjax.lake.record import LakeIndex
-from graftjax.search.beam import Outcome
+from graftjax.search.finish import Outcome
 from graftjax.search.region import Region
 from graftjax.search.settings import ROWS
 from graftjax.search.shards import ShardOrder

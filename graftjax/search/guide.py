@@ -27,13 +27,11 @@ from graftjax.search.region import Leaf, Problem, Region
 from graftjax.search.state import EMPTY, State
 from graftjax.search.view import (
     IMAGES,
-    EvidenceView,
     IntentView,
     ProblemTexts,
     evidence_view,
     intent_slots,
     intent_view,
-    problem_texts,
     state_graph,
 )
 
@@ -45,6 +43,19 @@ class Scales(NamedTuple):
     scalar_scale: Leaf
     number_mean: Leaf
     number_scale: Leaf
+
+    def scalars(self, values: Leaf) -> Leaf:
+        """Scaled numbers of states [..., S]."""
+        return _scaled(values, self.scalar_mean, self.scalar_scale)
+
+    def numbers(self, values: Leaf) -> Leaf:
+        """Scaled numbers of actions [..., F]."""
+        return _scaled(values, self.number_mean, self.number_scale)
+
+
+def _scaled(values: Leaf, mean: Leaf, scale: Leaf) -> Leaf:
+    lead = (None,) * (values.ndim - 1)
+    return (values - mean[lead]) / scale[lead]
 
 
 class Outlook(NamedTuple):
@@ -81,6 +92,11 @@ class Guide:
         """Parameters and scales as device arrays, put there once."""
         return jax.tree.map(jnp.asarray, (self.params, self.scales))
 
+    @cached_property
+    def device_gamma(self) -> Array:
+        """γ as a device scalar."""
+        return jnp.asarray(self.gamma, jnp.float32)
+
     def outlook(
         self, index: LakeIndex, evidence: QueryEvidence, region: Region, vectors: dict[str, np.ndarray]
     ) -> Outlook:
@@ -89,7 +105,7 @@ class Guide:
         view = intent_view(evidence, width)
         if not self.network.texts:
             return self.empty_outlook(region.problem)._replace(intent=view)
-        numbers = problem_texts(region, index.nodes, np.zeros(intent_slots(width), np.int32), 1)
+        numbers = ProblemTexts.of(region, index.nodes, 1)
         used, places = np.unique(
             np.concatenate([np.zeros(1, np.int32), *(leaf.ravel() for leaf in numbers)]), return_inverse=True
         )
@@ -113,9 +129,7 @@ class Guide:
         size = self.text_dim
         zeros = lambda *shape: np.zeros(shape, np.int32)  # noqa: E731
         clusters = len(problem.shards)
-        texts = ProblemTexts(
-            zeros(n), zeros(clusters), zeros(clusters), zeros(actions, IMAGES), zeros(actions, IMAGES)
-        )
+        texts = ProblemTexts(zeros(clusters), zeros(clusters), zeros(actions, IMAGES), zeros(actions, IMAGES))
         view = IntentView(zeros(n), zeros(n) - 1, zeros(len(problem.joins), 2) - 1)
         floats = lambda rows: np.zeros((rows, size), np.float32)  # noqa: E731
         return Outlook(texts, floats(num_texts(problem)), floats(n), view)
@@ -154,8 +168,7 @@ def action_values(
 
     def one(state: State, choice: Choice) -> Array:
         scalars, numbers = numbers_of(problem, state, choice, dials)
-        scalars = (scalars - scales.scalar_mean) / scales.scalar_scale
-        numbers = (numbers - scales.number_mean[None, :]) / scales.number_scale[None, :]
+        scalars, numbers = scales.scalars(scalars), scales.numbers(numbers)
         anchor = anchors(problem, state)
         has_anchor = (anchor != EMPTY)[:, None]
         old = jnp.where(has_anchor, schema[jnp.maximum(anchor, 0)], 0.0)
@@ -165,11 +178,7 @@ def action_values(
             jnp.append(jnp.where(anchor != EMPTY, JOIN, FIRST), STOP).astype(jnp.int32),
             jnp.concatenate([numbers, jnp.zeros((1, numbers.shape[1]))]),
         )
-        evidence = evidence_view(problem, state, outlook.texts)
-        vector = lambda texts: outlook.vectors[texts]  # noqa: E731
-        evidence = EvidenceView(
-            vector(evidence.table), vector(evidence.column), vector(evidence.value), *evidence[3:]
-        )
+        evidence = evidence_view(problem, state, outlook.texts).with_vectors(outlook.vectors)
         graph = state_graph(outlook.intent_vectors, outlook.intent, evidence, scalars)
         return q_network.apply({"params": params}, graph, actions)  # pyright: ignore[reportReturnType]
 

@@ -60,6 +60,8 @@ class Problem(NamedTuple):
     """int32 [C]: tables of each cluster, at most S."""
     correlation: Leaf
     """float32 [C, S, S]: Jaccard of the same column in two tables of a cluster."""
+    added: Leaf
+    """float32 [C, S]: weight that each further table of a cluster adds to its rows in J, see `search.state`."""
     fresh: Leaf
     """int32 [C]: tables of each cluster that are not near copies of earlier ones."""
     entity: Leaf
@@ -205,8 +207,8 @@ def _pad(
         problem.shards[i] = min(len(shards.tables[cluster]), budget)
         block = score.shard_correlation + (1 - score.shard_correlation) * overlap
         problem.correlation[i, :size, :size] = block
-        earlier = np.tril(overlap, -1).max(1, initial=0.0)
-        problem.fresh[i] = problem.shards[i] - int((earlier > 1 - settings.least_novelty).sum())
+        problem.added[i, :size] = shards.added(cluster, score)[:size]
+        problem.fresh[i] = shards.fresh(cluster, int(problem.shards[i]), settings.least_novelty)
         problem.entity[:num_trees, i] = evidence.support.entity[:num_trees, cluster]
     problem.tree_valid[:num_trees] = True
     nodes, end = evidence.atoms.num_nodes, evidence.atoms.num_atoms
@@ -248,6 +250,7 @@ def empty_problem(width: int, budget: int) -> Problem:
         action_valid=np.zeros(NUM_ACTIONS, bool),
         shards=np.zeros(NUM_CLUSTERS, np.int32),
         correlation=np.tile(np.eye(capacity, dtype=np.float32), (NUM_CLUSTERS, 1, 1)),
+        added=np.zeros((NUM_CLUSTERS, capacity), np.float32),
         fresh=np.zeros(NUM_CLUSTERS, np.int32),
         entity=np.zeros((MAX_TREES, NUM_CLUSTERS), np.float32),
         bound=np.zeros(MAX_TREES, np.float32),

@@ -5,11 +5,13 @@ Letters: M clusters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
+from scipy.linalg import solve_triangular
 
+from graftjax.igms.settings import ScoreSettings
 from graftjax.lake import sketch
 from graftjax.lake.record import LakeIndex
 
@@ -23,8 +25,30 @@ class ShardOrder:
 
     tables: tuple[np.ndarray, ...]
     """Per cluster its tables in the order of taking."""
+    copied: tuple[Float[np.ndarray, " _"], ...]
+    """Per cluster each compared table's largest Jaccard with an earlier one."""
     overlap: tuple[Float[np.ndarray, "_ _"], ...]
     """Per cluster the Jaccard of its compared tables' row sets, in that order; 1 on the diagonal."""
+    _added: dict[tuple[int, float, float], np.ndarray] = field(default_factory=dict)
+
+    def added(self, cluster: int, score: ScoreSettings) -> Float[np.ndarray, " _"]:
+        """Weight that each further compared table of a cluster adds to its rows in J (see `search.state`).
+
+        With K + σ0² I = L Lᵀ and y = L⁻¹ 1, w(k) is the sum of the first k entries of y².
+        """
+        key = cluster, score.shard_correlation, score.noise
+        found = self._added.get(key)
+        if found is None:
+            overlap = self.overlap[cluster].astype(np.float64)
+            jaccard = score.shard_correlation + (1 - score.shard_correlation) * overlap
+            factor = np.linalg.cholesky(jaccard + score.noise * np.eye(len(jaccard)))
+            found = solve_triangular(factor, np.ones(len(jaccard)), lower=True) ** 2
+            self._added[key] = found = found.astype(np.float32)
+        return found
+
+    def fresh(self, cluster: int, count: int, least_novelty: float) -> int:
+        """How many of the first `count` tables are not near copies of earlier ones."""
+        return count - int((self.copied[cluster][:count] > 1 - least_novelty).sum())
 
 
 def order_shards(index: LakeIndex, copy: float = 0.5) -> ShardOrder:
@@ -46,4 +70,5 @@ def order_shards(index: LakeIndex, copy: float = 0.5) -> ShardOrder:
         order = fresh + copies
         orders.append(np.asarray([head[i] for i in order] + ranked[COMPARED:], np.int64))
         overlaps.append(overlap[np.ix_(order, order)])
-    return ShardOrder(tuple(orders), tuple(overlaps))
+    copied = (np.tril(overlap, -1).max(1, initial=0.0) for overlap in overlaps)
+    return ShardOrder(tuple(orders), tuple(copied), tuple(overlaps))

@@ -1,6 +1,10 @@
-"""The beam's state: partial syntheses as one fixed-shape pytree, and how a table is appended.
+"""The beam's state: partial syntheses as one fixed-shape pytree, and how tables are appended.
 
-Letters: L budget, R rows per table, q = L·R rows, a atoms, T trees, C clusters. A leading B axis is
+All tables of a cluster append the same rows B_c, and two units correlate only when they are the same unit of
+two tables of one cluster. So J = I + Mᵀ C⁻¹ M = I + Σ_c w_c(k_c)·B_cᵀ B_c, where k_c tables of cluster c were
+taken and w_c(k) = 1ᵀ (K + σ0² I)⁻¹ 1 for the Jaccard matrix K of its first k tables. One more table adds
+w_c(k + 1) − w_c(k), which `Problem.added` holds: no row of C or its factor has to be kept.
+Letters: L budget, R rows per table, a atoms, T trees, C clusters, S tables per cluster. A leading B axis is
 added by `vmap`; everything here is for one synthesis.
 """
 
@@ -8,11 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from graftjax.kernels.logdet import block_gain, j_inverse_update, whiten  # pyright: ignore[reportMissingImports]
+from graftjax.kernels.logdet import block_gain, j_inverse_update  # pyright: ignore[reportMissingImports]
 
 EMPTY = -1
 
@@ -39,15 +42,12 @@ class State(NamedTuple):
     """Rows of M, table by table."""
     support: Float[Array, " a"]
     """Column maximum of M."""
-    l_inverse: Float[Array, "q q"]
-    white: Float[Array, "q a"]
     j_inverse: Float[Array, "a a"]
 
 
 def empty_state(budget: int, rows: int, width: int, trees: int, clusters: int) -> State:
     """Φ_0: no table."""
     none = lambda size: jnp.full(size, EMPTY, jnp.int32)  # noqa: E731
-    q = budget * rows
     return State(
         live=jnp.asarray(True),
         num_tables=jnp.asarray(0, jnp.int32),
@@ -60,53 +60,41 @@ def empty_state(budget: int, rows: int, width: int, trees: int, clusters: int) -
         table_action=none(budget),
         blocks=jnp.zeros((budget, rows, width), jnp.float32),
         support=jnp.zeros(width, jnp.float32),
-        l_inverse=jnp.zeros((q, q), jnp.float32),
-        white=jnp.zeros((q, width), jnp.float32),
         j_inverse=jnp.eye(width, dtype=jnp.float32),
     )
 
 
-def cross_covariance(
-    state: State, cluster: Int[Array, ""], shard: Int[Array, ""], correlation: Float[Array, "C S S"]
-) -> Float[Array, "R q"]:
-    """c of a new table: its units' Jaccard with the same units of its cluster's tables; 0 with others."""
-    rows = state.blocks.shape[1]
-    same = (state.table_cluster == cluster) & (state.table_cluster != EMPTY)
-    per_table = jnp.where(same, correlation[cluster, shard, jnp.maximum(state.table_shard, 0)], 0.0)
-    return (jnp.eye(rows)[:, None, :] * per_table[None, :, None]).reshape(rows, -1)
+def whitened(
+    rows: Float[Array, "R a"], added: Float[Array, " S"], taken: Int[Array, ""]
+) -> Float[Array, "R a"]:
+    """The rows that one more table of a cluster adds to J, `taken` tables being there (m̃ of the block)."""
+    return rows * jnp.sqrt(added[jnp.minimum(taken, added.shape[0] - 1)])
 
 
-def append(
+def place(
     state: State,
     block: Float[Array, "R a"],
     cluster: Int[Array, ""],
     action: Int[Array, ""],
-    correlation: Float[Array, "C S S"],
     hashes: UInt32[Array, " C"],
-    noise: Float[Array, ""],
 ) -> State:
-    """Append one table's units (Algorithm 3's Φ ⊕ a for one table)."""
-    rows = block.shape[0]
-    shard = state.taken[cluster]
-    cross = cross_covariance(state, cluster, shard, correlation)
-    own = (1.0 + noise) * jnp.eye(rows)
-    white = whiten(block, own, cross, state.l_inverse, state.white)
+    """The table in the lists, its units in M; J is left as it is."""
     at = state.num_tables
-    start = at * rows
-    lower = -(white.carry @ state.l_inverse)
-    l_inverse = jax.lax.dynamic_update_slice(state.l_inverse, lower, (start, 0))
-    l_inverse = jax.lax.dynamic_update_slice(l_inverse, white.inverse, (start, start))
     return state._replace(
         num_tables=at + 1,
-        logdet=state.logdet + block_gain(white.rows, state.j_inverse),
         signature=state.signature + hashes[cluster],
         taken=state.taken.at[cluster].add(1),
         table_cluster=state.table_cluster.at[at].set(cluster),
-        table_shard=state.table_shard.at[at].set(shard),
+        table_shard=state.table_shard.at[at].set(state.taken[cluster]),
         table_action=state.table_action.at[at].set(action),
         blocks=state.blocks.at[at].set(block),
         support=jnp.maximum(state.support, block.max(0)),
-        l_inverse=l_inverse,
-        white=jax.lax.dynamic_update_slice(state.white, white.rows, (start, 0)),
-        j_inverse=j_inverse_update(white.rows, state.j_inverse),
+    )
+
+
+def observe(state: State, rows: Float[Array, "R a"]) -> State:
+    """Whitened rows taken into J."""
+    return state._replace(
+        logdet=state.logdet + block_gain(rows, state.j_inverse),
+        j_inverse=j_inverse_update(rows, state.j_inverse),
     )

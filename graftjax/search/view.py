@@ -17,7 +17,14 @@ from jaxtyping import Array
 
 from graftjax.igms.evidence import QueryEvidence
 from graftjax.intent.atoms import JOIN
-from graftjax.iql.graph import ALIGN_TABLE, NUM_EDGE_TYPES, StateGraph
+from graftjax.iql.graph import (
+    ALIGN_COLUMN,
+    ALIGN_TABLE,
+    ALIGN_VALUE,
+    INTENT_TYPES,
+    NUM_EDGE_TYPES,
+    StateGraph,
+)
 from graftjax.lake.record import NodeTexts
 from graftjax.search.region import Leaf, Problem, Region
 from graftjax.search.settings import MAX_JOINS, MAX_TREES
@@ -38,10 +45,8 @@ def intent_slots(width: int) -> int:
 
 
 class ProblemTexts(NamedTuple):
-    """Texts of a problem, as numbers of texts or as vectors (then with an axis D more)."""
+    """Texts of a problem, as numbers of texts."""
 
-    intent: Leaf
-    """[n]."""
     table: Leaf
     """[C]: names of the region's clusters."""
     schema: Leaf
@@ -50,6 +55,23 @@ class ProblemTexts(NamedTuple):
     """[A, R]: image columns of each action."""
     value: Leaf
     """[A, R]: their value summaries."""
+
+    @classmethod
+    def of(cls, region: Region, nodes: NodeTexts, shift: int) -> ProblemTexts:
+        """Numbers of the lake's texts, `shift` later."""
+        clusters = region.clusters
+        known = clusters >= 0
+        pick = lambda texts: np.where(known, texts[clusters, 0] + shift, NO_TEXT).astype(np.int32)  # noqa: E731
+        column = np.full((len(region.problem.cluster), IMAGES), NO_TEXT, np.int32)
+        value = column.copy()
+        for i, images in enumerate(region.images):
+            chosen = np.asarray(images[:IMAGES], np.int64)
+            column[i, : len(chosen)] = nodes.context[chosen, 0] + shift
+            value[i, : len(chosen)] = nodes.value[chosen] + shift
+        if not len(nodes.table):
+            empty = np.full(len(clusters), NO_TEXT, np.int32)
+            return cls(empty, empty, column, value)
+        return cls(pick(nodes.table), pick(nodes.schema), column, value)
 
 
 class IntentView(NamedTuple):
@@ -64,20 +86,28 @@ class IntentView(NamedTuple):
 
 
 class EvidenceView(NamedTuple):
-    """Evidence of one state; texts as in `ProblemTexts`."""
+    """Evidence of one state; texts as numbers, or as vectors (then with an axis D more)."""
 
     table: Leaf
-    """[K]."""
+    """[K]: names of the clusters shown."""
     column: Leaf
-    """[K, R]."""
+    """[K, R]: their image columns."""
     value: Leaf
-    """[K, R]."""
+    """[K, R]: the value summaries of those."""
     shown: Leaf
     """bool [K, 1 + R]: which tables and image columns there are."""
     align: Leaf
     """float32 [K, 1 + R, n]: entries of M, table row first."""
     omega: Leaf
     """float32 [K, K]: ω of direct joins; 0 on the diagonal."""
+
+    def with_vectors(self, vectors: Leaf) -> EvidenceView:
+        """The same as float32, rows of `vectors` [X, D] in place of the numbers of texts."""
+        read = lambda numbers: vectors[numbers].astype(jnp.float32)  # noqa: E731
+        return EvidenceView(
+            read(self.table), read(self.column), read(self.value), self.shown,
+            self.align.astype(jnp.float32), self.omega.astype(jnp.float32),
+        )  # fmt: skip
 
 
 def intent_view(evidence: QueryEvidence, width: int) -> IntentView:
@@ -93,26 +123,9 @@ def intent_view(evidence: QueryEvidence, width: int) -> IntentView:
     return IntentView(node_type, parent, joins)
 
 
-def problem_texts(region: Region, nodes: NodeTexts, intent: np.ndarray, shift: int) -> ProblemTexts:
-    """Numbers of a problem's texts; `intent` [n] has those of the atoms, node texts come `shift` later."""
-    clusters, problem = region.clusters, region.problem
-    known = clusters >= 0
-    pick = lambda texts: np.where(known, texts[clusters, 0] + shift, NO_TEXT).astype(np.int32)  # noqa: E731
-    column = np.full((len(problem.cluster), IMAGES), NO_TEXT, np.int32)
-    value = column.copy()
-    for i, images in enumerate(region.images):
-        chosen = np.asarray(images[:IMAGES], np.int64)
-        column[i, : len(chosen)] = nodes.context[chosen, 0] + shift
-        value[i, : len(chosen)] = nodes.value[chosen] + shift
-    if not len(nodes.table):
-        empty = np.full(len(clusters), NO_TEXT, np.int32)
-        return ProblemTexts(intent.astype(np.int32), empty, empty, column, value)
-    return ProblemTexts(intent.astype(np.int32), pick(nodes.table), pick(nodes.schema), column, value)
-
-
 def evidence_view(problem: Problem, state: State, texts: ProblemTexts) -> EvidenceView:
     """Evidence of a state; a bridge, which no action brought, has no image columns."""
-    size = texts.intent.shape[0]
+    size = intent_slots(problem.rows.shape[2])
     cluster, action = state.table_cluster[:SHOWN], state.table_action[:SHOWN]
     shown = cluster != EMPTY
     at, by = jnp.maximum(cluster, 0), jnp.maximum(action, 0)
@@ -156,21 +169,21 @@ def state_graph(
     to_column = own * of_shown[None, :]
     to_value = jnp.eye(k * IMAGES) * of_shown[None, :]
     kind = intent.node_type
-    entity, attribute, value = ((kind == t).astype(jnp.float32)[None, :] for t in (4, 5, 6))
+    entity, attribute, value = ((kind == t).astype(jnp.float32)[None, :] for t in INTENT_TYPES)
     of_tables, of_columns = evidence.align[:, 0, :], evidence.align[:, 1:, :].reshape(k * IMAGES, n)
     # Each block holds edges sender → receiver as [receiver, sender]; the ways back follow by transposing.
     zeros = lambda rows, columns: jnp.zeros((rows, columns))  # noqa: E731
     size_c = k * IMAGES
     parts = [
-        (_containment(intent, 5), EdgeType.ENTITY_HAS_ATTRIBUTE, 0, 0),
-        (_containment(intent, 6), EdgeType.ATTRIBUTE_HAS_VALUE, 0, 0),
+        (_containment(intent, NodeType.ATTRIBUTE), EdgeType.ENTITY_HAS_ATTRIBUTE, 0, 0),
+        (_containment(intent, NodeType.VALUE), EdgeType.ATTRIBUTE_HAS_VALUE, 0, 0),
         (_intent_joins(intent), EdgeType.INTENT_JOIN, 0, 0),
         (to_column.T, EdgeType.TABLE_HAS_COLUMN, n + k, n),
         (to_value.T, EdgeType.COLUMN_HAS_VALUE, n + k + size_c, n + k),
         (jnp.tril(evidence.omega), EdgeType.TABLE_JOIN, n, n),
         (of_tables * entity * tables.astype(jnp.float32)[:, None], ALIGN_TABLE, n, 0),
-        (of_columns * attribute * of_shown[:, None], ALIGN_TABLE + 1, n + k, 0),
-        (of_columns * value * of_shown[:, None], ALIGN_TABLE + 2, n + k + size_c, 0),
+        (of_columns * attribute * of_shown[:, None], ALIGN_COLUMN, n + k, 0),
+        (of_columns * value * of_shown[:, None], ALIGN_VALUE, n + k + size_c, 0),
     ]
     total = types.shape[0]
     weight, relation = zeros(total, total), jnp.zeros((total, total), jnp.int32)
@@ -181,6 +194,12 @@ def state_graph(
         weight = weight + spread + spread.T
         relation = relation + jnp.where(spread > 0, edge_type, 0)
         relation = relation + jnp.where(spread.T > 0, edge_type + NUM_EDGE_TYPES, 0)
+    # A product with the identity: XLA does not fuse products, so each place is computed once. Without it the
+    # blocks above are put together again in every layer, which took nine tenths of the network's time.
+    once = jnp.eye(total)
+    weight, relation = (
+        jnp.matmul(each, once, precision="highest") for each in (weight, relation.astype(jnp.float32))
+    )
     return StateGraph(nodes, types, relation.astype(jnp.int32), weight, scalars)
 
 
@@ -202,5 +221,5 @@ def _intent_joins(intent: IntentView) -> Array:
 
 __all__ = [
     "IMAGES", "NO_TEXT", "SHOWN", "EvidenceView", "IntentView", "ProblemTexts",
-    "evidence_view", "intent_slots", "intent_view", "problem_texts", "state_graph",
+    "evidence_view", "intent_slots", "intent_view", "state_graph",
 ]  # fmt: skip

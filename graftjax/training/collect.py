@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from graftjax.encode.encoder import Encoder
 from graftjax.encode.projection import Projection
+from graftjax.files import replacing, writing
 from graftjax.igms.evidence import QueryEvidence
 from graftjax.igms.support import EncodedTexts, atom_texts, node_support
 from graftjax.intent.atoms import IntentAtoms, atoms_of
@@ -130,7 +131,6 @@ def collect(
     `first`: number of the first trajectory, so that a held-out set draws other numbers. The caller sees to
     it that the folder belongs to these settings.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     parts = []
     count = len(trajectories)
     with tqdm(total=count, desc="episodes", unit="intent", disable=not progress) as bar:
@@ -144,7 +144,8 @@ def collect(
                 if not episodes:
                     continue
                 part = stack(episodes)
-                _write(path, part)
+                with writing(path), replacing(path) as draft, draft.open("wb") as file:
+                    np.savez(file, **part)  # pyright: ignore[reportArgumentType]
             parts.append(part)
             bar.update(size)
     return merge(parts) if parts else {}
@@ -156,10 +157,3 @@ def _read(path: Path) -> dict[str, np.ndarray] | None:
             return dict(data)
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, KeyError):
         return None  # missing, or cut short by a kill
-
-
-def _write(path: Path, part: dict[str, np.ndarray]) -> None:
-    draft = path.with_suffix(".tmp")
-    with draft.open("wb") as file:
-        np.savez(file, **part)  # pyright: ignore[reportArgumentType]
-    os.replace(draft, path)

@@ -7,22 +7,23 @@ import shutil
 from pathlib import Path
 
 from graftjax.errors import GraftError, UsageError
+from graftjax.files import DRAFT
 from graftjax.iql import checkpoint
 from graftjax.iql.train import METRICS
-from graftjax.training.run_folder import EPISODES, REPORT, RUN, SPACE, TRAJECTORIES
+from graftjax.training.run_folder import EPISODES, HELD_OUT, REPORT, RUN, SPACE, TRAJECTORIES
 
+_FOLDERS = (TRAJECTORIES, EPISODES, *HELD_OUT, SPACE)
 _OWN = (
     f"{checkpoint.PREFIX}*",
-    f"{checkpoint.DRAFT}*",
     f"{TRAJECTORIES}/samples.json",
     f"{TRAJECTORIES}/chunk-*.parquet",
-    f"{TRAJECTORIES}/.draft-*",
-    *(f"{name}/episodes_*" for name in (EPISODES, "held_out", "held_out_plain")),
+    *(f"{name}/episodes_*" for name in (EPISODES, *HELD_OUT)),
     f"{SPACE}/space.npz",
     f"{SPACE}/space.json",
     METRICS,
     REPORT,
-    "*.draft",
+    f"{DRAFT}*",
+    *(f"{name}/{DRAFT}*" for name in _FOLDERS),
     RUN,  # the last: without it the folder would no longer be known as a run's
 )
 """What a run makes, as patterns below its folder."""
@@ -54,7 +55,7 @@ def remove_run(folder: Path) -> None:
                     shutil.rmtree(path)
                 else:
                     path.unlink()
-        for name in (TRAJECTORIES, EPISODES, "held_out", "held_out_plain", SPACE):
+        for name in _FOLDERS:
             place = folder / name
             if place.is_dir() and not place.is_symlink() and not any(place.iterdir()):
                 os.rmdir(place)

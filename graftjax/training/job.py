@@ -7,8 +7,9 @@ goes on where it stopped.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +17,28 @@ import numpy as np
 
 from graftjax.encode.encoder import Encoder
 from graftjax.errors import GraftError, UsageError
-from graftjax.iql import checkpoint
-from graftjax.iql.presets import preset
-from graftjax.iql.train import fit
+from graftjax.files import read_json, write_json
+from graftjax.iql.networks import Params
+from graftjax.iql.presets import NetworkSettings, preset
+from graftjax.iql.train import Fitted, fit
 from graftjax.lake.record import LakeIndex
 from graftjax.lake.store import content_digest
-from graftjax.retrieval.pairs import make_pairs
-from graftjax.retrieval.samples import compressed_samples, reworded
+from graftjax.retrieval.learn import NUM_SAMPLES, LearnSettings, learn_space
+from graftjax.retrieval.samples import compressed_samples
 from graftjax.retrieval.space import RetrievalSpace, load_space
-from graftjax.retrieval.train import fit_space
 from graftjax.search.guide import Scales
 from graftjax.search.numbers import ACTION_NUMBERS, STATE_NUMBERS
 from graftjax.training.collect import Collector, collect
 from graftjax.training.held_out import HeldOutError, value_error
 from graftjax.training.replay import Replay, batch_of, make_replay, scales_of
-from graftjax.training.run_folder import EPISODES, REPORT, RUN, SPACE, TRAJECTORIES, read_json, write_json
+from graftjax.training.run_folder import EPISODES, HELD_OUT, REPORT, RUN, SPACE, TRAJECTORIES
 from graftjax.training.settings import JobSettings
+from graftjax.trajectories.chunks import Trajectory
 from graftjax.trajectories.episodes import WalkSettings
-from graftjax.trajectories.reword import UNCHANGED
+from graftjax.trajectories.reword import UNCHANGED, RewordSettings
 from graftjax.trajectories.stream import sample_trajectories
 from graftjax.trajectories.synonyms import Synonyms, load_synonyms
 
-_PAIR_SAMPLES = 3_000
-"""Trajectories that the retrieval space is fitted to."""
 _EXTENDED = ("steps",)
 """Settings that a run may be taken up again with."""
 _HELD_OUT_SEED = 1_000_003
@@ -58,7 +58,7 @@ class Report:
     held_out_plain: HeldOutError
     """On intents in the lake's own words, as in the paper."""
     seconds: dict[str, float]
-    """By stage; near 0 for one that was found done."""
+    """By stage, those of earlier starts that came to a report among them."""
 
 
 def train(
@@ -82,12 +82,14 @@ def train(
     identity = run_identity(index, encoder.name, settings)
     lake = identity["lake"]
     _claim(folder, identity)
+    before = (read_json(folder / REPORT) or {}).get("seconds", {})
     clock, seconds = time.perf_counter(), {}
 
     def done(stage: str) -> None:
         nonlocal clock
-        seconds[stage] = round(time.perf_counter() - clock, 2)
-        clock = time.perf_counter()
+        now = time.perf_counter()
+        seconds[stage] = round(before.get(stage, 0.0) + now - clock, 2)
+        clock = now
 
     say(f"{count} trajectories ({settings.sampler} sampler), seed {settings.seed}")
     samples = sample_trajectories(
@@ -127,13 +129,15 @@ def train(
         data, scales, lake, replace(settings, steps=settings.num_steps(count)), folder, progress
     )
     done("iql")
-    errors = []
-    for name, wording in (("held_out", settings.words), ("held_out_plain", UNCHANGED)):
-        other = replace(collector, wording=wording)
-        found = collect(other, unseen, folder / name, first=count, progress=False)
-        errors.append(_error(found, vectors, scales, network, fitted.params["q"], gamma))
+    errors: dict[RewordSettings, HeldOutError] = {}  # one for both when the run keeps the lake's words
+    for name, wording in zip(HELD_OUT, (settings.words, UNCHANGED), strict=True):
+        if wording not in errors:
+            other = replace(collector, wording=wording)
+            found = collect(other, unseen, folder / name, first=count, progress=False)
+            errors[wording] = _error(found, vectors, scales, network, fitted.params["q"], gamma)
     done("report")
-    report = Report(folder, fitted.step, count, data.num_transitions, errors[0], errors[1], seconds)
+    reworded, plain = errors[settings.words], errors[UNCHANGED]
+    report = Report(folder, fitted.step, count, data.num_transitions, reworded, plain, seconds)
     write_json(folder / REPORT, {**asdict(report), "folder": str(folder)})
     return report
 
@@ -176,7 +180,7 @@ def as_json(value: Any) -> Any:
 def _space(
     index: LakeIndex,
     encoder: Encoder,
-    samples: Any,
+    samples: Sequence[Trajectory],
     vocabulary: Synonyms,
     settings: JobSettings,
     folder: Path,
@@ -185,49 +189,40 @@ def _space(
         return load_space(folder / SPACE)
     except GraftError:
         pass
-    rng = np.random.default_rng(np.random.SeedSequence([settings.seed, 2]))
-    share = 0.3
-    chosen = (samples[i].compression for i in range(min(len(samples), _PAIR_SAMPLES)))
-    intents = reworded(compressed_samples(index, chosen), rng, vocabulary, settings.words)
-    pairs = make_pairs(index, intents, encoder, rng)
-    fitted = fit_space(pairs, encoder.encode(pairs.texts), np.asarray(index.space.dense), rng, share)
-    space = RetrievalSpace.of_fit(fitted, encoder.name, share)
+    plain = compressed_samples(index, (one.compression for one in islice(samples, NUM_SAMPLES)))
+    learning = LearnSettings(reword=settings.words)
+    space, _, _ = learn_space(index, encoder, plain, settings.seed, vocabulary, learning)
     space.save(folder / SPACE)
     return space
 
 
 def _fit(
     data: Replay, scales: Scales, lake: str, settings: JobSettings, folder: Path, progress: bool
-) -> tuple[checkpoint.Checkpoint, Any, float]:
+) -> tuple[Fitted, NetworkSettings, float]:
     network, training = preset(
         settings.preset,
         num_scalars=len(STATE_NUMBERS),
         num_numbers=len(ACTION_NUMBERS),
         text_dim=data.vectors.shape[1],
     )
-    given = {
-        name: getattr(settings, name)
-        for name in ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
-        if getattr(settings, name) is not None
-    }
-    training = replace(training, seed=settings.seed, policy=settings.policy, **given)
+    training = settings.training(training)
     extra = {
         "lake": lake,
         "scales": {name: np.asarray(leaf).tolist() for name, leaf in scales._asdict().items()},
     }
-    fit(
+    fitted = fit(
         data, batch_of, data.num_transitions, network, training, folder,
         resume=True, extra=extra, progress=progress,
     )  # fmt: skip
-    return checkpoint.load(folder), network, training.gamma
+    return fitted, network, training.gamma
 
 
 def _error(
     arrays: dict[str, np.ndarray],
     vectors: np.ndarray,
     scales: Scales,
-    network: Any,
-    params: Any,
+    network: NetworkSettings,
+    params: Params,
     gamma: float,
 ) -> HeldOutError:
     if not arrays:

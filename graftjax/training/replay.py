@@ -113,14 +113,14 @@ def make_replay(arrays: dict[str, np.ndarray], vectors: np.ndarray, scales: Scal
     table = np.zeros((len(vectors) + 1, vectors.shape[1]), np.float16)
     table[1:] = vectors
     join = lambda name, stops: np.concatenate([arrays[name].astype(np.int32), stops])  # noqa: E731
-    numbers = (arrays["numbers"] - scales.number_mean) / scales.number_scale
+    numbers = scales.numbers(arrays["numbers"])
     return Replay(
         vectors=table,
         intent_vectors=arrays["intent_vectors"],
         intent=IntentView(*(arrays[f"intent_{name}"] for name in IntentView._fields)),
         problem=arrays["problem"].astype(np.int32),
         evidence=EvidenceView(*(arrays[name] for name in EvidenceView._fields)),
-        scalars=((arrays["scalars"] - scales.scalar_mean) / scales.scalar_scale).astype(np.float32),
+        scalars=scales.scalars(arrays["scalars"]).astype(np.float32),
         utility=arrays["utility"].astype(np.float32),
         state=join("state", own),
         next_state=join("next_state", own),
@@ -135,12 +135,7 @@ def graph_of(replay: Replay, state: Int[Array, ""]) -> StateGraph:
     """The dense graph of one stored state."""
     problem = replay.problem[state]
     pick = lambda leaf: leaf[problem]  # noqa: E731
-    evidence = jax.tree.map(lambda leaf: leaf[state], replay.evidence)
-    vector = lambda numbers: replay.vectors[numbers].astype(jnp.float32)  # noqa: E731
-    evidence = EvidenceView(
-        vector(evidence.table), vector(evidence.column), vector(evidence.value), evidence.shown,
-        evidence.align.astype(jnp.float32), evidence.omega.astype(jnp.float32),
-    )  # fmt: skip
+    evidence = jax.tree.map(lambda leaf: leaf[state], replay.evidence).with_vectors(replay.vectors)
     intent = jax.tree.map(pick, replay.intent)
     return state_graph(
         pick(replay.intent_vectors).astype(jnp.float32), intent, evidence, replay.scalars[state]

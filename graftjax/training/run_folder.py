@@ -6,32 +6,28 @@
 
 from __future__ import annotations
 
-import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
 
 from graftjax.errors import GraftError
 from graftjax.iql import checkpoint
-from graftjax.retrieval.space import RetrievalSpace, load_space
+from graftjax.retrieval.space import load_space
 from graftjax.search.guide import Guide, Scales
 
 RUN, REPORT, SPACE = "run.json", "report.json", "space"
 TRAJECTORIES, EPISODES = "trajectories", "episodes"
+HELD_OUT = ("held_out", "held_out_plain")
+"""Episodes of unseen trajectories in the run's own wording, and in the lake's words."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A value function with the retrieval space that it was trained in."""
+    """A value function and where it comes from; it may guide searches of other lakes too."""
 
     guide: Guide
-    space: RetrievalSpace
-    lake: str
-    """Digest of the lake it was trained on; it may guide searches of others."""
     step: int
     seed: int
     """Of the training."""
@@ -60,30 +56,9 @@ def load_trained(folder: Path, encoder_name: str | None = None) -> Trained:
         )
     try:
         scales = Scales(*(np.asarray(found.extra["scales"][name], np.float32) for name in Scales._fields))
-        lake = str(found.extra["lake"])
     except (KeyError, TypeError, ValueError) as error:
         raise GraftError(f"checkpoint {found.path}: its scales are missing or damaged") from error
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves((found.params["q"], scales))):
         raise GraftError(f"checkpoint {found.path}: its value function has numbers that are not finite")
     guide = Guide(found.network, found.params["q"], scales, found.training.gamma, space.projection)
-    return Trained(guide, space, lake, found.step, found.training.seed, found.path)
-
-
-def read_json(path: Path) -> dict[str, Any] | None:
-    """A JSON object; None when the file is missing or cut short."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write in one step; GraftError when the folder can't be written."""
-    draft = path.with_suffix(".draft")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps(value, indent=1), encoding="utf-8")
-        os.replace(draft, path)
-    except OSError as error:
-        raise GraftError(f"{path}: can't be written ({error.strerror or error})") from error
+    return Trained(guide, found.step, found.training.seed, found.path)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graftjax.errors import UsageError
-from graftjax.iql.presets import PresetName
+from graftjax.iql.presets import PresetName, TrainSettings
 from graftjax.trajectories.reword import UNCHANGED, RewordSettings
 from graftjax.trajectories.samplers import SamplerName
 from graftjax.trajectories.settings import SampleSettings
 
 _DEFAULT_TRAJECTORIES = {"cpu": (12, 1_500, 8_000), "paper": (10_000, 200_000, 200_000)}
 """By preset: per table of the lake, at least, at most."""
+_OVERRIDING = ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
+"""Settings that replace the preset's, unless they are None."""
 _HELD_OUT = 400
 _LEAST_STEPS = 400
 
@@ -54,6 +56,11 @@ class JobSettings:
         if self.steps is None and self.preset == "cpu":
             return max(_LEAST_STEPS, trajectories // 5)
         return self.steps
+
+    def training(self, training: TrainSettings) -> TrainSettings:
+        """A preset's settings with this run's own in their place; UsageError for one out of its range."""
+        given = {name: getattr(self, name) for name in _OVERRIDING if getattr(self, name) is not None}
+        return replace(training, seed=self.seed, policy=self.policy, **given)
 
     @property
     def words(self) -> RewordSettings:

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import xxhash
 from pydantic import ValidationError
 
 from graftjax.errors import GraftError
+from graftjax.files import digest_of, replacing, write_json, writing
 from graftjax.intent.schema import IntentGraph
 from graftjax.trajectories.compress import Compression
 from graftjax.trajectories.subgraph import Action, Subgraph
@@ -112,40 +110,18 @@ def _record(row: dict[str, Any]) -> Trajectory:
     )
 
 
-def _replace(folder: Path, write: Callable[[Path], object], name_of: Callable[[Path], str]) -> Path:
-    """Write a file under another name, then give it its own; leaves nothing behind on failure."""
-    draft: Path | None = None
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=folder, prefix=".draft-")
-        os.close(handle)
-        draft = Path(name)
-        write(draft)
-        path = folder / name_of(draft)
-        os.replace(draft, path)
-        return path
-    except OSError as error:
-        raise GraftError(f"{folder}: can't be written ({error.strerror or error})") from error
-    finally:
-        if draft is not None:
-            draft.unlink(missing_ok=True)
-
-
-def _digest(path: Path) -> str:
-    return xxhash.xxh3_64_hexdigest(path.read_bytes())
-
-
 def write_chunk(folder: Path, number: int, records: Sequence[Trajectory]) -> None:
     """Write a chunk in one step in place of any other of its number.
 
     Raises `GraftError` when the folder can't be written.
     """
     table = pa.Table.from_pylist([_row(record) for record in records], _SCHEMA)
-    written = _replace(
-        folder,
-        lambda draft: pq.write_table(table, draft, compression="zstd"),
-        lambda draft: f"chunk-{number:06d}-{_digest(draft)}.parquet",
-    )
+    content = pa.BufferOutputStream()
+    pq.write_table(table, content, compression="zstd")
+    data = content.getvalue().to_pybytes()
+    written = folder / f"chunk-{number:06d}-{digest_of(data, 64)}.parquet"
+    with writing(folder), replacing(written) as draft:
+        draft.write_bytes(data)
     for other in _files(folder, number):
         if other != written:
             with contextlib.suppress(OSError):
@@ -156,9 +132,14 @@ def find_chunk(folder: Path, number: int, size: int) -> Path | None:
     """File of a whole chunk of at least `size` records; None when there is none."""
     for path in _files(folder, number):
         with contextlib.suppress(OSError, pa.ArrowException):
-            if path.stem.rpartition("-")[2] == _digest(path) and pq.read_metadata(path).num_rows >= size:
+            if _is_whole(path) and pq.read_metadata(path).num_rows >= size:
                 return path
     return None
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a chunk's file has the digest that it is named after."""
+    return path.stem.rpartition("-")[2] == digest_of(path, 64)
 
 
 def _files(folder: Path, number: int) -> list[Path]:
@@ -168,7 +149,7 @@ def _files(folder: Path, number: int) -> list[Path]:
 def read_chunk(path: Path) -> tuple[Trajectory, ...]:
     """Records of a chunk. Raises `GraftError` when the file is not what was written."""
     try:
-        if path.stem.rpartition("-")[2] != _digest(path):
+        if not _is_whole(path):
             raise ValueError("its content has changed")
         return tuple(_record(row) for row in pq.read_table(path).to_pylist())
     except (OSError, ValueError, KeyError, TypeError, ValidationError, pa.ArrowException) as error:
@@ -179,10 +160,8 @@ def read_chunk(path: Path) -> tuple[Trajectory, ...]:
 def write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
     """Say what the folder holds, unless it says so already. `GraftError` when it can't be written."""
     whole = {"format": FORMAT, "chunk": CHUNK, **manifest}
-    if read_manifest(folder) == whole:
-        return
-    text = json.dumps(whole, indent=1)
-    _replace(folder, lambda draft: draft.write_text(text, encoding="utf-8"), lambda _: _MANIFEST)
+    if read_manifest(folder) != whole:
+        write_json(folder / _MANIFEST, whole)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

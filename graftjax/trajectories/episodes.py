@@ -26,7 +26,7 @@ from graftjax.search.actions import Dials
 from graftjax.search.region import ATOM_BUCKETS, Region, build_region
 from graftjax.search.settings import Settings
 from graftjax.search.shards import ShardOrder
-from graftjax.search.view import NO_TEXT, IntentView, intent_view, problem_texts
+from graftjax.search.view import NO_TEXT, IntentView, ProblemTexts, intent_view
 from graftjax.trajectories.reward import ideal_utility
 from graftjax.trajectories.rollout import DECISIONS, Visit, walks
 
@@ -92,7 +92,7 @@ def explore(
     region = build_region(evidence, shards, settings, BUDGET)
     position = {int(cluster): i for i, cluster in enumerate(region.clusters) if cluster >= 0}
     right = np.array([position.get(cluster, -2) for cluster in need.trees])
-    numbers = problem_texts(region, index.nodes, np.zeros(len(intent_vectors), np.int32), TEXT_SHIFT)
+    numbers = ProblemTexts.of(region, index.nodes, TEXT_SHIFT)
     noise, forced = _plan(region, right, rng, plan)
     visits: Visit = jax.device_get(walks(region.problem, numbers, dials, noise, forced))
     view = intent_view(evidence, region.problem.rows.shape[2])

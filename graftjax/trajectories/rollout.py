@@ -54,7 +54,7 @@ def walk(
 ) -> Visit:
     """One walk: the forced actions where there are some, else the best exact gain plus noise."""
     num_actions = problem.cluster.shape[0]
-    width, capacity = problem.atom_mask.shape[0], problem.correlation.shape[1]
+    width, capacity = problem.atom_mask.shape[0], problem.added.shape[1]
     start = empty_state(capacity, ROWS, width, MAX_TREES, NUM_CLUSTERS)
 
     def look(state: State) -> tuple[Visit, Choice, Array, Bool[Array, " A"]]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 from tiny_lake import small_preset, write_csv  # pyright: ignore[reportMissingImports]
 
 from graftjax import cli
+from graftjax.commands.lakes import folder_dataset
 from graftjax.errors import GraftError, UsageError
+from graftjax.evaluate.datasets import index_folder, resolve_dataset
 from graftjax.evaluate.guidance import value_folder
+from graftjax.retrieval import learn
 from graftjax.retrieval.train import FitSettings, fit_space
 from graftjax.training import job
 
@@ -30,7 +34,7 @@ def place(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job, "preset", small_preset)
         little = FitSettings(dimension=8, steps=20, batch=64)
-        patch.setattr(job, "fit_space", lambda *arguments: fit_space(*arguments, little))
+        patch.setattr(learn, "fit_space", lambda *arguments: fit_space(*arguments[:-1], little))
         train(place)
         yield place
 
@@ -117,6 +121,21 @@ def test_wrong_arguments_are_one_line(arguments, said):
     with pytest.raises(UsageError, match=said) as raised:
         cli.run(["train", *arguments])
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["lake", "my tables", "spider"])
+def test_every_command_keeps_the_index_of_a_folder_in_one_place(name, tmp_path, monkeypatch):
+    """Experiments look for a lake's value function beside its index: there `train` and `search` work too."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    write_csv(tmp_path / name)
+    (tmp_path / "q.jsonl").touch()
+    dataset = resolve_dataset(str(tmp_path / name), queries=tmp_path / "q.jsonl")
+    folder = Path(name)
+    assert index_folder(folder_dataset(folder)) == index_folder(dataset)
+    assert folder_dataset(folder).title == name
+    assert cli.run(["index", f"./{name}", "--encoder", str(write_model(tmp_path / "encoder"))]) == 0
+    assert (index_folder(dataset) / "current.json").is_file()
 
 
 def test_a_lake_of_one_table_is_one_line(tmp_path):

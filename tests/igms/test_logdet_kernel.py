@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from graftjax.kernels.logdet import block_gain, cholesky, j_inverse_update, lower_inverse, whiten
+from graftjax.kernels.cholesky import cholesky, lower_inverse
+from graftjax.kernels.logdet import block_gain, j_inverse_update, whiten
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

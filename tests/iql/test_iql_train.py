@@ -143,7 +143,7 @@ DAMAGES = [
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_is_passed_over(copy, damage):
     damage(copy / "step_00000020")
-    (copy / ".draft_00000030" / "state").mkdir(parents=True)  # killed while writing
+    (copy / ".draft-0123456789ab" / "state").mkdir(parents=True)  # killed while writing
     assert checkpoint.latest(copy).step == 10
     assert checkpoint.load(copy).step == 10
 
@@ -174,6 +174,14 @@ def test_arrays_of_another_network_are_refused(copy):
     path.write_text(json.dumps(config), encoding="utf-8")
     with pytest.raises(GraftError, match="has another shape"):
         checkpoint.load(copy / "step_00000020")
+    config["network"] |= {"mlp": SMALL.mlp, "layers": SMALL.layers + 1}
+    path.write_text(json.dumps(config), encoding="utf-8")
+    with pytest.raises(GraftError, match="is missing"):
+        checkpoint.load(copy / "step_00000020")
+
+
+def test_the_networks_are_those_of_the_whole_state(whole):
+    _same(checkpoint.load(whole[0]).params, checkpoint.restore(checkpoint.latest(whole[0])).params)
 
 
 def test_only_the_newest_checkpoints_are_kept(whole, tmp_path):

@@ -10,10 +10,17 @@ from graftjax.lake.classes import WHOLE, pool_classes
 from graftjax.lake.index import build_index
 from graftjax.lake.joins import join_edges
 from graftjax.lake.sketch import SKETCH_SIZE
+from graftjax.lake.wording import Wording
 
 
 def _build(tables, folder):
     return build_index(tables, folder, HashEncoder(), progress=False)
+
+
+def _same_words(classes: int) -> Wording:
+    """All classes say the same."""
+    text = np.zeros((classes, 1), np.int32)
+    return Wording(np.ones((1, 4), np.float32) / 2, text, text)
 
 
 def _clubs():
@@ -91,8 +98,7 @@ def test_values_beyond_the_sketch_are_compared_where_both_are_known():
     values = pool_classes(columns, [big.n_rows, small.n_rows], np.array([0, 1]), 2)
     assert (values.limit < WHOLE).all()
     assert values.distinct() == pytest.approx([6 * SKETCH_SIZE, 2 * SKETCH_SIZE], rel=0.15)
-    vectors = np.ones((2, 1, 4), np.float32) / 2
-    edges = join_edges(values, np.array([0, 1], np.int32), vectors, vectors)
+    edges = join_edges(values, np.array([0, 1], np.int32), _same_words(2))
     into_big = [float(c) for a, c in zip(edges.refers, edges.containment, strict=True) if a == 1]
     into_small = [float(c) for a, c in zip(edges.refers, edges.containment, strict=True) if a == 0]
     assert into_big == pytest.approx([1.0])
@@ -104,8 +110,7 @@ def test_edges_are_between_filled_classes_of_different_clusters(cells, n_cluster
     columns = [profile("", "t", c=list(values)).columns[0] for values in cells]
     cluster = np.arange(len(columns), dtype=np.int32) % n_clusters
     values = pool_classes(columns, [len(c) for c in cells], np.arange(len(columns)), len(columns))
-    vectors = np.ones((len(columns), 2, 4), np.float32) / 2
-    edges = join_edges(values, cluster, vectors, vectors)
+    edges = join_edges(values, cluster, _same_words(len(columns)))
     assert (cluster[edges.refers] != cluster[edges.referred]).all()
     assert all(cells[a] and cells[b] for a, b in zip(edges.refers, edges.referred, strict=True))
     assert ((edges.weight > 0) & (edges.weight <= 1)).all()

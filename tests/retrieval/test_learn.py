@@ -6,11 +6,10 @@ import dataclasses
 
 import numpy as np
 from small_lakes import encoder
-from small_samples import lake
+from small_samples import lake, random_samples
 
 from graftjax.encode.projection import principal
 from graftjax.retrieval.learn import LearnSettings, learn_space
-from graftjax.retrieval.samples import random_samples
 from graftjax.retrieval.train import FitSettings
 
 SETTINGS = LearnSettings(fit=FitSettings(dimension=16, steps=10, batch=64, check_every=5))

@@ -7,14 +7,14 @@ import dataclasses
 import numpy as np
 import pytest
 from small_lakes import encoder
-from small_samples import lake
+from small_samples import lake, random_samples
 
 from graftjax.encode.projection import principal
 from graftjax.igms.settings import ScoreSettings
 from graftjax.igms.support import node_support, sigmoid
 from graftjax.intent.atoms import ATTRIBUTE, ENTITY, VALUE, atoms_of
 from graftjax.retrieval.pairs import PairSettings, make_pairs
-from graftjax.retrieval.samples import compressed_samples, random_samples, reworded
+from graftjax.retrieval.samples import compressed_samples, reworded
 from graftjax.trajectories.settings import SampleSettings
 from graftjax.trajectories.stream import sample_trajectories
 

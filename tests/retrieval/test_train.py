@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from small_lakes import encoder
-from small_samples import lake
+from small_samples import lake, only_right, random_samples
 
 from graftjax.encode.projection import Projection, principal
 from graftjax.errors import GraftError, UsageError
@@ -16,7 +16,6 @@ from graftjax.igms.settings import ScoreSettings
 from graftjax.igms.support import node_support
 from graftjax.intent.atoms import atoms_of
 from graftjax.retrieval.pairs import Pairs, make_pairs
-from graftjax.retrieval.samples import random_samples
 from graftjax.retrieval.space import RetrievalSpace, load_space
 from graftjax.retrieval.train import FitSettings, fit_space, hold_out, pair_loss
 
@@ -77,7 +76,7 @@ def test_pairs_are_held_out_by_name(pairs: Pairs) -> None:
 
 def test_pairs_without_a_wrong_one_are_refused(pairs: Pairs) -> None:
     with pytest.raises(UsageError, match="right and wrong"):
-        fit(pairs.take(pairs.right))
+        fit(only_right(pairs))
 
 
 def test_steepness_and_threshold_of_known_labels_are_found() -> None:

@@ -14,7 +14,6 @@ from graftjax.search.guided import certainty, complete
 from graftjax.search.numbers import ACTION_NUMBERS, STATE_NUMBERS, action_numbers, state_numbers
 from graftjax.search.view import (
     IMAGES,
-    SHOWN,
     IntentView,
     ProblemTexts,
     evidence_view,
@@ -109,7 +108,7 @@ def test_the_view_has_each_edge_both_ways_and_nothing_for_padding():
     n = intent_slots(len(problem.atom_mask))
     vectors = lambda *shape: jnp.ones((*shape, 3))  # noqa: E731
     texts = ProblemTexts(
-        np.zeros(n, np.int32), np.ones(len(problem.shards), np.int32), np.ones(len(problem.shards), np.int32),
+        np.ones(len(problem.shards), np.int32), np.ones(len(problem.shards), np.int32),
         np.ones((len(problem.cluster), IMAGES), np.int32), np.ones((len(problem.cluster), IMAGES), np.int32),
     )  # fmt: skip
     evidence = evidence_view(problem, taking(problem, 0, 1), jax.tree.map(jnp.asarray, texts))
@@ -117,9 +116,7 @@ def test_the_view_has_each_edge_both_ways_and_nothing_for_padding():
     node_type[:4], parent[[1, 3]] = (4, 5, 4, 5), (0, 2)
     joins = np.full((8, 2), -1, np.int32)
     joins[0] = 1, 3
-    evidence = evidence._replace(
-        table=vectors(SHOWN), column=vectors(SHOWN, IMAGES), value=vectors(SHOWN, IMAGES)
-    )
+    evidence = evidence.with_vectors(vectors(2))
     graph = state_graph(vectors(n), IntentView(node_type, parent, joins), evidence, jnp.zeros(2))
     relation, weight = np.asarray(graph.relation), np.asarray(graph.weight)
     forward = (relation > 0) & (relation <= NUM_EDGE_TYPES)

@@ -5,6 +5,7 @@ from small_lakes import encoder, index_of
 from tiny_lake import SHORT, no_synonyms, small_preset, tables
 
 from graftjax.encode.compile_cache import use_compile_cache
+from graftjax.retrieval import learn
 from graftjax.retrieval.train import FitSettings, fit_space
 from graftjax.training import job
 from graftjax.training.run_folder import load_trained
@@ -27,7 +28,7 @@ def _short_runs():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(job, "load_synonyms", no_synonyms)
         patch.setattr(job, "preset", small_preset)
-        patch.setattr(job, "fit_space", lambda *arguments: fit_space(*arguments, little))
+        patch.setattr(learn, "fit_space", lambda *arguments: fit_space(*arguments[:-1], little))
         yield
 
 

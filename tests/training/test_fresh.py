@@ -14,10 +14,12 @@ OWN = (
     "trajectories/samples.json",
     "trajectories/chunk-000000-abc.parquet",
     "episodes/episodes_0000000_128.npz",
-    "held_out/episodes_0000000_128.tmp",
+    "held_out/episodes_0000000_128.npz",
     "step_00000500/checkpoint.json",
     "step_00000500/state/array/0",
-    ".draft_00001000/state/0",
+    ".draft-0123456789ab/state/0",
+    "episodes/.draft-0123456789ab",
+    ".draft-ba9876543210",
 )
 
 

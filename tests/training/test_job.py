@@ -18,7 +18,7 @@ from graftjax.iql import checkpoint
 from graftjax.retrieval.samples import compressed_samples, reworded
 from graftjax.search.engine import Engine
 from graftjax.training import job
-from graftjax.training.run_folder import EPISODES, REPORT, SPACE, has_checkpoint, load_trained
+from graftjax.training.run_folder import EPISODES, HELD_OUT, REPORT, SPACE, has_checkpoint, load_trained
 from graftjax.trajectories.stream import sample_trajectories
 
 UNSEEN_SEED = 77
@@ -113,6 +113,21 @@ def test_a_run_killed_between_stages_goes_on_to_the_same_arrays(lake, run, tmp_p
     assert train(lake, broken).steps == QUICK.steps
     assert made == {path.name: path.stat().st_mtime_ns for path in (broken / EPISODES).iterdir()}
     jax.tree.map(np.testing.assert_array_equal, arrays(broken), arrays(whole))
+
+
+@pytest.mark.slow
+def test_a_run_in_the_lakes_words_is_measured_once_and_keeps_its_seconds(lake, run, tmp_path):
+    shutil.copytree(run[0].folder / SPACE, tmp_path / SPACE)
+    plain = replace(QUICK, plain_words=True)
+    first = train(lake, tmp_path, plain)
+    assert first.held_out == first.held_out_plain
+    assert first.held_out.count
+    assert (tmp_path / HELD_OUT[0]).is_dir()
+    assert not (tmp_path / HELD_OUT[1]).exists()
+    again = train(lake, tmp_path, plain)
+    assert again.held_out == first.held_out
+    assert all(again.seconds[stage] >= spent for stage, spent in first.seconds.items())
+    assert json.loads((tmp_path / REPORT).read_text())["seconds"] == again.seconds
 
 
 @pytest.mark.slow

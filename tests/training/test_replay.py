@@ -68,7 +68,7 @@ def searched(collector, guide, trajectory, texts):
     problem, outlook = jax.tree.map(jnp.asarray, (region.problem, outlook))
     dials = collector.dials
     num_actions = len(problem.cluster)
-    capacity, width = problem.correlation.shape[1], problem.atom_mask.shape[0]
+    capacity, width = problem.added.shape[1], problem.atom_mask.shape[0]
     state = empty_state(capacity, ROWS, width, MAX_TREES, NUM_CLUSTERS)
     params, scales = guide.device_params
     taken, stops = [], []

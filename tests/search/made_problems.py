@@ -1,0 +1,103 @@
+"""Small made-up problems; all share one bucket of budgets and one of widths, so one compiled program each."""
+
+from __future__ import annotations
+
+import jax.numpy as jnp
+import numpy as np
+from brute_force import Rules
+
+from graftjax.search.actions import Dials
+from graftjax.search.completion import shard_weights
+from graftjax.search.region import ATOM_BUCKETS, Problem, empty_problem
+
+BUDGET, WIDTH = 8, ATOM_BUCKETS[0]
+RULES = Rules(noise=0.1, power=0.5, supported=0.5, least_gain=0.3, least_fragment_gain=0.2)
+
+
+def dials(rules: Rules = RULES) -> Dials:
+    numbers = (rules.noise, rules.power, rules.supported, rules.least_gain, rules.least_fragment_gain)
+    return Dials(*(jnp.asarray(number, jnp.float32) for number in numbers))
+
+
+def empty(budget: int = BUDGET) -> Problem:
+    problem = empty_problem(WIDTH, BUDGET)._replace(budget=np.asarray(budget, np.int32))
+    problem.atom_mask[:] = True
+    problem.direct[np.diag_indices_from(problem.direct)] = 1.0
+    problem.path[np.diag_indices_from(problem.path)] = 1.0
+    return weighed(problem)
+
+
+def weighed(problem: Problem) -> Problem:
+    """With what further tables add, as their Jaccard says."""
+    problem.added[:] = np.diff(shard_weights(problem.correlation, RULES.noise), axis=1)
+    return problem
+
+
+def add(
+    problem: Problem,
+    action: int,
+    cluster: int,
+    trees: tuple[int, ...] = (),
+    fragment: int = -1,
+    **rows: float,
+):
+    """An action whose unit number i supports atoms as told: `r1a3=0.5` is unit 1, atom 3."""
+    problem.cluster[action], problem.fragment[action], problem.action_valid[action] = cluster, fragment, True
+    problem.witnesses[action, list(trees)] = True
+    problem.shards[cluster] = problem.fresh[cluster] = max(problem.shards[cluster], 1)
+    for name, value in rows.items():
+        row, atom = name[1:].split("a")
+        problem.rows[action, int(row), int(atom)] = value
+
+
+def link(problem: Problem, a: int, b: int, omega: float) -> None:
+    problem.direct[a, b] = problem.direct[b, a] = omega
+    problem.path[a, b] = problem.path[b, a] = omega
+
+
+def bridge(problem: Problem, a: int, b: int, via: int, weight: float) -> None:
+    problem.path[a, b] = problem.path[b, a] = weight
+    problem.bridge[a, b] = problem.bridge[b, a] = via
+    problem.shards[via] = problem.fresh[via] = max(problem.shards[via], 1)
+
+
+def drawn(seed: int, trees: int = 3, each: int = 2, atoms: int = 12, budget: int = BUDGET) -> Problem:
+    """A random problem with all that there is.
+
+    Every tree has `each` candidate clusters; one cluster witnesses two trees, a fragment completes one, some
+    clusters join, directly or over a bridge, and some have several tables, with near copies among them.
+    """
+    rng = np.random.default_rng(seed)
+    problem = empty(budget)
+    for number in range(trees * each):
+        tree = number // each
+        add(problem, number, number, (tree,))
+        problem.rows[number, 0, tree] = rng.random()
+        problem.rows[number, 1:3, :atoms] = rng.random((2, atoms)) * (rng.random((2, atoms)) < 0.4)
+    last = trees * each
+    problem.entity[:trees, :last] = rng.random((trees, last))
+    problem.bound[:trees] = 3.0 * rng.random(trees)
+    for tree in range(trees - 1):
+        problem.joins[tree] = WIDTH - 1 - tree, tree, tree + 1
+    if trees > 1:
+        add(problem, last, 0, (0, 1))
+        problem.rows[last] = np.maximum(problem.rows[0], rng.random() * problem.rows[each])
+    add(problem, last + 1, last, fragment=trees - 1, r1a9=0.9, r1a10=0.8)
+    problem.edge_mask[10] = True
+    via = last + 1
+    for a in range(last + 1):
+        for b in range(a):
+            kind = rng.random()
+            if kind < 0.4:
+                link(problem, a, b, float(rng.random()))
+            elif kind < 0.6:
+                bridge(problem, a, b, via, float(rng.random()))
+                via += 1
+    for cluster in range(via):
+        if rng.random() < 0.4:
+            count = int(rng.integers(2, 5))
+            problem.shards[cluster], problem.fresh[cluster] = count, rng.integers(1, count + 1)
+            level = rng.choice([0.2, 0.5, 0.9])
+            size = problem.correlation.shape[1]
+            problem.correlation[cluster] = level + (1 - level) * np.eye(size)
+    return weighed(problem)
