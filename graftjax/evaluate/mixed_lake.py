@@ -105,7 +105,8 @@ def mixed_lake(lake: str, data_dir: Path | None, seed: int) -> MixedLake:
         raise UsageError(f"--lake {lake}: choose spider or demo")
     dataset = resolve_dataset(lake, data_dir=data_dir)
     if dataset.benchmark is None:
-        whole = Unit("demo", lambda: _read(dataset.raw_tables()), lambda raw: iter((raw,)))
+        tables = tuple(_read(dataset.raw_tables()))  # small enough to be read once
+        whole = Unit("demo", lambda: iter(tables), lambda raw: iter((raw,)))
         return MixedLake(dataset, (whole,), (), seed)
     folder = data_directory(data_dir)
     core_names = _core_names(dataset, seed)

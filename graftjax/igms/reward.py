@@ -4,11 +4,11 @@ Every function takes the name of the reward as a Python string (a static argumen
 is for one synthesis and one block of units, and batches under `vmap` over beams and candidates. All numbers
 are on the scale of log det, a·U, which is that of the search's thresholds.
 
-A search that whitens its blocks itself calls `rated_rows` for the rows by which J grows, hands those to
-`kernels.logdet`, and `rows_reward` for the gain; `block_reward` and `append_block` do it with L⁻¹ for
-any covariance. The surrogates cost nothing: R2 divides rows by their own noise alone; R3 takes each row twice,
-once with its node atoms and once with its relation atoms, under which J⁻¹ stays block diagonal; R4 and R1 need
-no J.
+A search that whitens its blocks itself calls `rated_rows` for the rows by which J grows, hands those
+to `kernels.logdet`, and `rows_reward` for the gain; `block_reward` and `append_block` do it with L⁻¹ for any
+covariance. The surrogates cost nothing: R2 divides rows by their own noise alone; R3 takes each row twice,
+once with its node atoms and once with its relation atoms, under which J⁻¹ stays block diagonal; R4 and R1
+need no J.
 
 Letters: u rows of a block, v of what J grows by (u, or 2u for R3), q rows so far (padded), a atoms (padded).
 """

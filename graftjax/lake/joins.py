@@ -93,7 +93,8 @@ def _candidates(
     keys = filled[uniqueness[filled] >= LEAST_UNIQUENESS]
     near_a, near_b = wording.nearest(filled, keys, cluster, NEIGHBOURS)
     size = len(cluster)
-    pairs = distinct(np.concatenate([near_a * size + near_b, shared.rare_pairs(RARE)]))
+    near = distinct(near_a.astype(np.int64) * size + near_b)
+    pairs = distinct(np.concatenate([near, shared.rare_pairs(RARE)]))
     a, b = pairs // size, pairs % size
     keep = (cluster[a] != cluster[b]) & (uniqueness[b] >= LEAST_UNIQUENESS)
     return a[keep], b[keep]

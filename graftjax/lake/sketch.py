@@ -67,8 +67,16 @@ def overlap(a: Sketch, b: Sketch, size: int = SKETCH_SIZE) -> tuple[int, int, in
         limit = min(limits)
         a = a[: np.searchsorted(a, limit, side="right")]
         b = b[: np.searchsorted(b, limit, side="right")]
-    shared = int(np.isin(a, b, assume_unique=True).sum())
-    return shared, len(a), len(b)
+    return in_both(a, b), len(a), len(b)
+
+
+def in_both(a: Sketch, b: Sketch) -> int:
+    """Number of hashes that two sorted arrays have in common."""
+    few, many = (a, b) if len(a) <= len(b) else (b, a)
+    if not len(few):
+        return 0
+    place = np.minimum(many.searchsorted(few), len(many) - 1)
+    return int(np.count_nonzero(many[place] == few))
 
 
 def containment(a: Sketch, b: Sketch, size: int = SKETCH_SIZE) -> float:

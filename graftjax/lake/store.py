@@ -284,7 +284,7 @@ def _read(version: Path, folder: Path, pointer: dict) -> LakeIndex:
         shape=(len(texts), len(grams)),
     )
     idf = np.asarray(array("trigrams_idf"))
-    trigrams = TrigramIndex({gram: i for i, gram in enumerate(grams)}, idf, rows, rows.shape[0])
+    trigrams = TrigramIndex({gram: i for i, gram in enumerate(grams)}, idf, rows, len(texts))
     graph = LakeGraph(
         record(UnionClusters, "unions"), record(JoinEdges, "joins"), np.asarray(array("column_table"))
     )
@@ -309,4 +309,5 @@ def _ragged(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _slices(flat: np.ndarray, offsets: np.ndarray) -> list[np.ndarray]:
+    flat = np.asarray(flat)  # still mapped, but slicing a memmap itself takes ten times as long
     return [flat[a:b] for a, b in pairwise(offsets.tolist())]

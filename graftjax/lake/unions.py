@@ -23,6 +23,7 @@ from graftjax.encode.text import table_text, words
 from graftjax.lake.classes import pool
 from graftjax.lake.groups import SchemaGroups
 from graftjax.lake.partition import members_of
+from graftjax.lake.sketch import in_both
 from graftjax.types import Column, Table
 
 NEIGHBOURS = 8
@@ -214,11 +215,8 @@ def _column_similarity(a: list[Slot], b: list[Slot]) -> tuple[np.ndarray, np.nda
 
 def _shared(left: Slot, right: Slot) -> float:
     """Overlap coefficient of the known values."""
-    few, many = sorted((left.values, right.values), key=len)
-    if not len(few):
-        return 0.0
-    place = np.minimum(many.searchsorted(few), len(many) - 1)
-    return int((many[place] == few).sum()) / len(few)
+    smaller = min(len(left.values), len(right.values))
+    return in_both(left.values, right.values) / smaller if smaller else 0.0
 
 
 def _repeats_a_key(a: list[Slot], b: list[Slot]) -> bool:

@@ -81,7 +81,7 @@ class Wording:
         """
         one, other = _readings(self, left), _readings(self, right)
         if not count or not len(one.owner) or not len(other.owner):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+            return np.zeros(0, np.int32), np.zeros(0, np.int32)
         if len(other.owner) <= ALL_PAIRS:
             everything = [np.arange(len(other.owner))]
             views = [(everything, np.zeros((len(one.owner), 1), np.int32))]
@@ -157,7 +157,8 @@ def _nearest_in_cells(
     table = np.zeros((len(cells), width), np.int64)
     for number, members in enumerate(cells):
         table[number, : len(members)] = members
-    return one.owner[rows[row]], other.owner[table[probes[row, slot], member]]
+    left, right = one.owner[rows[row]], other.owner[table[probes[row, slot], member]]
+    return left.astype(np.int32), right.astype(np.int32)  # tens of millions in a large lake
 
 
 def _cells(readings: _Readings, weights: tuple[float, float]) -> list[np.ndarray]:

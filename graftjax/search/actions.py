@@ -15,10 +15,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from graftjax.kernels.logdet import block_gain  # pyright: ignore[reportMissingImports]
+from graftjax.igms.surrogates import RewardName
 from graftjax.search.region import Problem
 from graftjax.search.settings import Settings
-from graftjax.search.state import EMPTY, State, whitened
+from graftjax.search.state import EMPTY, State, table_reward
 
 NEVER = -1e30
 
@@ -97,12 +97,13 @@ def claims_again(problem: Problem, state: State) -> Bool[Array, " A"]:
     return (problem.witnesses & (state.tree_cluster != EMPTY)[None, :]).any(1)
 
 
-def choices(problem: Problem, state: State, dials: Dials) -> Choice:
-    """Exact gains of all candidates of one synthesis."""
+def choices(problem: Problem, state: State, dials: Dials, reward: RewardName = "igms") -> Choice:
+    """Exact gains of all candidates of one synthesis, or what a surrogate makes of them."""
     row, bridge = operator_rows(problem, state, dials)
     scale, possible = fragment_scale(problem, state, dials)
-    rows = (problem.rows * scale[:, None, :]).at[:, -1, :].set(row) / jnp.sqrt(1.0 + dials.noise)
-    gain_new = jax.vmap(block_gain, in_axes=(0, None))(rows, state.j_inverse)
+    rows = (problem.rows * scale[:, None, :]).at[:, -1, :].set(row)
+    worth = jax.vmap(lambda rows, cluster: table_reward(problem, state, rows, cluster, dials.noise, reward))
+    gain_new = worth(rows, problem.cluster)
     cost = jnp.where(bridge != EMPTY, 2, 1)
     bridge_ok = (bridge == EMPTY) | (bridge != problem.cluster)
     fits = state.num_tables + cost <= problem.budget
@@ -121,8 +122,7 @@ def choices(problem: Problem, state: State, dials: Dials) -> Choice:
         first & (state.taken[cluster] < problem.shards[cluster]) & (state.num_tables < problem.budget)
     )
     regular_more = valid_more & (state.taken[cluster] < problem.fresh[cluster])
-    more = jax.vmap(whitened)(state.blocks, problem.added[cluster], state.taken[cluster])
-    gain_more = jax.vmap(block_gain, in_axes=(0, None))(more, state.j_inverse)
+    gain_more = worth(state.blocks, cluster)
 
     gain = jnp.concatenate(
         [

@@ -14,10 +14,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from graftjax.igms.surrogates import RewardName
 from graftjax.search.actions import NEVER, Choice, Dials, choices
 from graftjax.search.region import NUM_CLUSTERS, Problem
 from graftjax.search.settings import MAX_TREES, ROWS
-from graftjax.search.state import EMPTY, State, empty_state, observe, place, whitened
+from graftjax.search.state import EMPTY, State, empty_state, observe, place
 
 Rate = Callable[[State, Choice, Array], tuple[Array, Array]]
 """(states, their candidates, decisions so far) → (score of taking each action [B, A], of stopping [B]); NEVER
@@ -51,7 +52,9 @@ class Beam(NamedTuple):
     """int32: decisions so far."""
 
 
-def decide(problem: Problem, dials: Dials, rate: Rate, *, beam: int) -> tuple[State, Array]:
+def decide(
+    problem: Problem, dials: Dials, rate: Rate, *, beam: int, reward: RewardName = "igms"
+) -> tuple[State, Array]:
     """(states, score [B]): the best syntheses that stopped; NEVER is the score of an unused slot."""
 
     def unfinished(now: Beam) -> Array:
@@ -59,7 +62,7 @@ def decide(problem: Problem, dials: Dials, rate: Rate, *, beam: int) -> tuple[St
 
     def step(now: Beam) -> Beam:
         states = now.states
-        options = jax.vmap(lambda s: choices(problem, s, dials))(states)
+        options = jax.vmap(lambda s: choices(problem, s, dials, reward))(states)
         take, stop = rate(states, options, now.count)
         open_ = (states.live & ~now.stopped)[:, None] & (now.count < problem.budget)
         stay = jnp.where(states.live, jnp.where(now.stopped, now.score, stop), NEVER)
@@ -67,7 +70,8 @@ def decide(problem: Problem, dials: Dials, rate: Rate, *, beam: int) -> tuple[St
         score, parent, candidate = best_distinct(scores, _signatures(problem, states, options), beam)
         live = score > 0.5 * NEVER
         extends = live & (candidate < take.shape[1])
-        states = grow(problem, states, options, parent, candidate, extends, dials)._replace(live=live)
+        states = grow(problem, states, options, parent, candidate, extends, dials, reward)
+        states = states._replace(live=live)
         return Beam(states, live & ~extends, score, now.count + 1)
 
     # The first step is taken by one synthesis, not by B slots of which one is in use.
@@ -84,12 +88,13 @@ def grow(
     candidate: Array,
     extends: Array,
     dials: Dials,
+    reward: RewardName = "igms",
 ) -> State:
     """Each chosen parent [B] with its candidate, or as it is where it does not extend."""
     chosen = jax.tree.map(lambda leaf: leaf[parent], states)
     rows, scales, bridges = options.operator_row[parent], options.scale[parent], options.bridge[parent]
     last = options.gain.shape[1] - 1
-    one = jax.vmap(lambda s, c, r, k, b: extend(problem, s, c, r, k, b, dials))
+    one = jax.vmap(lambda s, c, r, k, b: extend(problem, s, c, r, k, b, dials, reward))
     grown = one(chosen, jnp.minimum(candidate, last), rows, scales, bridges)
     return choose(extends, grown, chosen)
 
@@ -125,7 +130,14 @@ def _signatures(problem: Problem, states: State, options: Choice) -> Array:
 
 
 def extend(
-    problem: Problem, state: State, candidate: Array, rows: Array, scales: Array, bridges: Array, dials: Dials
+    problem: Problem,
+    state: State,
+    candidate: Array,
+    rows: Array,
+    scales: Array,
+    bridges: Array,
+    dials: Dials,
+    reward: RewardName = "igms",
 ) -> State:
     """Φ ⊕ a for one synthesis and one candidate: a new cluster with its bridge, or one more table."""
     num_actions = problem.cluster.shape[0]
@@ -139,7 +151,7 @@ def extend(
     block = jnp.where(is_new, block, state.blocks[at])
     cluster = jnp.where(is_new, problem.cluster[action], jnp.maximum(state.table_cluster[at], 0))
     # The operator unit is the bridge's where there is one. For J it is all the same: both are first tables.
-    state = observe(state, whitened(block, problem.added[cluster], state.taken[cluster]))
+    state = observe(problem, state, block, cluster, dials.noise, reward)
     operator = jnp.zeros_like(block).at[-1].set(block[-1])
     between = place(state, operator, jnp.maximum(bridge, 0), jnp.asarray(EMPTY, jnp.int32), hashes)
     state = choose(has_bridge, between, state)
@@ -165,14 +177,16 @@ def rate_by_gain(problem: Problem, states: State, options: Choice) -> tuple[Arra
     return take, jnp.where(open_.any(1) | ~jnp.isfinite(states.logdet), NEVER, states.logdet)
 
 
-def beam_by_gain(problem: Problem, dials: Dials, *, beam: int) -> tuple[State, Array]:
+def beam_by_gain(
+    problem: Problem, dials: Dials, *, beam: int, reward: RewardName = "igms"
+) -> tuple[State, Array]:
     """(states, U [B]): the beam search guided by exact gains."""
 
     def rate(states: State, options: Choice, count: Array) -> tuple[Array, Array]:
         del count
         return rate_by_gain(problem, states, options)
 
-    states, score = decide(problem, dials, rate, beam=beam)
+    states, score = decide(problem, dials, rate, beam=beam, reward=reward)
     return states, jnp.where(score > 0.5 * NEVER, score / num_atoms(problem), NEVER)
 
 

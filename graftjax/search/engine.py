@@ -1,19 +1,21 @@
-"""From a question with its intent to a synthesis: the front door of the search."""
+"""From questions with their intents to syntheses: the front door of the search."""
 
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import jax
+import numpy as np
 
-from graftjax.encode import encoder
+from graftjax.encode import encoder as encoding
 from graftjax.encode.encoder import Encoder
 from graftjax.errors import UsageError
-from graftjax.igms.evidence import QueryEvidence
-from graftjax.igms.support import EncodedTexts, atom_texts, node_support
-from graftjax.intent.atoms import JOIN, atoms_of
+from graftjax.igms.support import EncodedTexts
+from graftjax.intent.atoms import IntentAtoms, atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
 from graftjax.search.actions import dials_of
@@ -21,10 +23,14 @@ from graftjax.search.explain import synthesis_of
 from graftjax.search.finish import Outcome
 from graftjax.search.guide import Guide, Outlook
 from graftjax.search.programs import finish_program, gain_program, num_compiled, value_program
-from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket, build_region, empty_problem
-from graftjax.search.settings import MAX_JOINS, MAX_TREES, Settings
+from graftjax.search.question import Question, encode_atoms, left_out, prepare
+from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket, empty_problem
+from graftjax.search.settings import Settings
 from graftjax.search.shards import order_shards
 from graftjax.types import Synthesis
+
+STACKED = 16
+"""Questions in one call of `search_many` on an accelerator."""
 
 
 class Engine:
@@ -53,34 +59,34 @@ class Engine:
         other.settings, other._dials = settings, dials_of(settings)
         return other
 
-    def warm_up(self, budgets: Sequence[int], intents: Sequence[IntentGraph] | None = None) -> None:
+    def warm_up(
+        self,
+        budgets: Sequence[int],
+        intents: Sequence[IntentGraph] | None = None,
+        *,
+        stacked: int = 0,
+    ) -> None:
         """Compile what searches with these budgets will need: for the given intents, else for any intent.
 
-        Compilation runs in parallel; compiled programs are kept between processes.
+        `stacked`: also for that many questions in one call. Compilation runs in parallel; compiled programs
+        are kept between processes.
         """
         if intents is None:
             widths = set(ATOM_BUCKETS)
         else:
             widths = {bucket(atoms_of(intent).num_atoms, ATOM_BUCKETS) for intent in intents}
         capacity = {bucket(self._room(budget), BUDGET_BUCKETS) for budget in budgets}
-        shapes = {(width, size) for width in widths for size in capacity}
+        counts = (0, stacked) if stacked else (0,)
+        shapes = {(width, size, count) for width in widths for size in capacity for count in counts}
         self._encoder.warm_up(bulk=True)
+        if self.index.tables:
+            _ = self.index.kinds, self.index.graph.cluster_joins
         with ThreadPoolExecutor() as pool:
             list(pool.map(lambda shape: self._compile(*shape), sorted(shapes)))
 
-    def _room(self, budget: int) -> int:
-        """L as far as it matters: no more than the lake has, nor than the largest compiled shape."""
-        return max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
-
-    def _compile(self, width: int, budget: int) -> None:
-        problem = empty_problem(width, budget)
-        outlook = self.guide and self.guide.empty_outlook(problem)
-        for fill in (False, True):
-            self._search(problem, outlook, fill=fill)
-
     def num_compiled(self) -> int:
         """Compiled programs so far; a search after `warm_up` adds none."""
-        return num_compiled() + encoder._forward()._cache_size()
+        return num_compiled() + encoding._forward()._cache_size()
 
     def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis:
         """Best synthesis of at most `budget` tables.
@@ -88,50 +94,124 @@ class Engine:
         Without `fill` the search stops by itself once no table is worth taking; with `fill` it spends
         the budget. An intent that names nothing, or an empty lake, gives an empty answer with a note.
         """
+        del question  # all that the search reads of it is in the intent
+        atoms = atoms_of(intent)
+        return self._no_answer(atoms, budget) or self._one(
+            atoms, encode_atoms([atoms], self._encoder), budget, fill
+        )
+
+    def search_many(
+        self,
+        intents: Sequence[IntentGraph],
+        *,
+        budget: int,
+        fill: bool = False,
+        stacked: int | None = None,
+    ) -> list[Synthesis]:
+        """The syntheses of many questions, for throughput; each as `search` gives it.
+
+        All texts are encoded together. `stacked` problems are searched in one call; 0 searches them one by
+        one in as many threads as there are processors, which is the default on CPUs: there a stack only
+        waits for its slowest member.
+        """
+        if stacked is None:
+            stacked = 0 if jax.default_backend() == "cpu" else STACKED
+        many = [atoms_of(intent) for intent in intents]
+        answers = [self._no_answer(atoms, budget) for atoms in many]
+        left = [place for place, answer in enumerate(answers) if answer is None]
+        encoded = encode_atoms((many[place] for place in left), self._encoder)
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            if not stacked:
+                found = list(pool.map(lambda place: self._one(many[place], encoded, budget, fill), left))
+            else:
+                questions = list(pool.map(lambda place: self._prepare(many[place], encoded, budget), left))
+                outcomes = self._search_stacked(questions, stacked, fill)
+                found = [
+                    self._explain(question, outcome, budget, fill)
+                    for question, outcome in zip(questions, outcomes, strict=True)
+                ]
+        for place, answer in zip(left, found, strict=True):
+            answers[place] = answer
+        return [answer for answer in answers if answer is not None]
+
+    def _no_answer(self, atoms: IntentAtoms, budget: int) -> Synthesis | None:
+        """The empty answer where nothing can be looked for."""
         if budget < 1:
             raise UsageError(f"the budget L must be at least 1, not {budget}")
         if not self.index.tables:
             return Synthesis((), (), 0.0, notes=("the lake has no tables",))
-        atoms = atoms_of(intent)
         if not atoms.num_atoms:
             return Synthesis((), (), 0.0, notes=("the question names nothing to look for",))
-        notes = list(atoms.notes)
-        if len(atoms.tree_entity) > MAX_TREES:
-            notes.append(
-                f"the intent has {len(atoms.tree_entity)} trees; those beyond {MAX_TREES} were left out"
-            )
-        num_joins = int((atoms.edge_kind == JOIN).sum())
-        if num_joins > MAX_JOINS:
-            notes.append(f"the intent has {num_joins} joins; those beyond {MAX_JOINS} were left out")
-        texts = (text for group in atom_texts(atoms) for text in group)
-        encoded = EncodedTexts.of(texts, self._encoder)
-        support = node_support(self.index, atoms, encoded, self.settings.score)
-        evidence = QueryEvidence(atoms, support, self.index.graph, self.settings.score)
+        return None
+
+    def _room(self, budget: int) -> int:
+        """L as far as it matters: no more than the lake has, nor than the largest compiled shape."""
+        return max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
+
+    def _prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int) -> Question:
         room = self._room(budget)
+        return prepare(self.index, self._shards, self.settings, self.guide, atoms, encoded, room)
+
+    def _one(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, fill: bool) -> Synthesis:
+        question = self._prepare(atoms, encoded, budget)
+        outcome = self._search(question.region.problem, question.outlook, fill=fill)
+        return self._explain(question, outcome, budget, fill)
+
+    def _explain(self, question: Question, outcome: Outcome, budget: int, fill: bool) -> Synthesis:
+        notes = left_out(question.evidence.atoms)
+        room, count = self._room(budget), int(outcome.num_tables)
         if room < min(budget, len(self.index.tables)):
             notes.append(f"a search takes at most {room} tables; L = {budget} is more")
-        region = build_region(evidence, self._shards, self.settings, room)
-        outlook = self.guide and self.guide.outlook(self.index, evidence, region, encoded.vectors)
-        outcome = self._search(region.problem, outlook, fill=fill)
-        count = int(outcome.num_tables)
         if fill and 0 < count < budget:
             notes.append(
                 f"only {count} of at most {budget} tables: no other table of the lake bears on the question"
             )
-        return synthesis_of(self.index, self._shards, evidence, region, outcome, tuple(notes))
+        return synthesis_of(
+            self.index, self._shards, question.evidence, question.region, outcome, tuple(notes)
+        )
+
+    def _compile(self, width: int, budget: int, stacked: int = 0) -> None:
+        problem = empty_problem(width, budget)
+        outlook = self.guide.empty_outlook(problem) if self.guide else None
+        if stacked:
+            problem, outlook = _stack([problem] * stacked), _stack([outlook] * stacked)
+        for fill in (False, True):
+            jax.block_until_ready(self._launch(problem, outlook, fill=fill, many=stacked > 0))
 
     def _search(self, problem: Problem, outlook: Outlook | None, *, fill: bool) -> Outcome:
-        return jax.device_get(self._launch(problem, outlook, fill=fill, many=False))
+        return jax.device_get(self._launch(problem, outlook, fill=fill))
 
-    def _launch(self, problem: Problem, outlook: Outlook | None, *, fill: bool, many: bool) -> Outcome:
+    def _search_stacked(self, questions: Sequence[Question], size: int, fill: bool) -> list[Outcome]:
+        """Answers in the order of the questions; each call has problems of one shape, the last ones repeated."""
+        by_width: dict[int, list[int]] = {}
+        for place, question in enumerate(questions):
+            by_width.setdefault(len(question.region.problem.atom_mask), []).append(place)
+        answers: dict[int, Outcome] = {}
+        for places in by_width.values():
+            for start in range(0, len(places), size):
+                chosen = places[start : start + size]
+                filled = chosen + chosen[-1:] * (size - len(chosen))
+                problem = _stack([questions[place].region.problem for place in filled])
+                outlook = _stack([questions[place].outlook for place in filled])
+                outcome = jax.device_get(self._launch(problem, outlook, fill=fill, many=True))
+                for row, place in enumerate(chosen):
+                    answers[place] = jax.tree.map(lambda leaf, row=row: leaf[row], outcome)
+        return [answers[place] for place in range(len(questions))]
+
+    def _launch(self, problem: Any, outlook: Any, *, fill: bool, many: bool = False) -> Outcome:
         """The answer as device arrays that may not be there yet."""
-        beam = self.settings.beam
+        beam, reward = self.settings.beam, self.settings.reward
         if self.guide is None or outlook is None:
-            states, score = gain_program(problem, self._dials, beam=beam, many=many)
+            states, score = gain_program(problem, self._dials, beam=beam, reward=reward, many=many)
         else:
             params, scales = self.guide.device_params
             states, score = value_program(
                 problem, outlook, self._dials, params, scales, self.guide.device_gamma,
-                beam=beam, network=self.guide.network, many=many,
+                beam=beam, network=self.guide.network, reward=reward, many=many,
             )  # fmt: skip
-        return finish_program(problem, self._dials, states, score, fill=fill, many=many)
+        return finish_program(problem, self._dials, states, score, fill=fill, reward=reward, many=many)
+
+
+def _stack(records: Sequence[Any]) -> Any:
+    """Records of arrays with a leading axis; None of Nones."""
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *records)

@@ -28,12 +28,12 @@ from graftjax.search.blocks import BlockArrays, Blocks
 from graftjax.search.completion import log_dets as closed_log_dets
 from graftjax.search.completion import shard_weights
 from graftjax.search.finish import VOTE_WIDTH, Outcome
-from graftjax.search.region import NUM_CLUSTERS, Problem, empty_problem
+from graftjax.search.region import NUM_CLUSTERS, Problem, bucket, empty_problem
 from graftjax.search.settings import MAX_TREES, ROWS
 from graftjax.search.state import EMPTY, State
 
-CHUNK = 128
-"""Syntheses whose actions are looked up at once."""
+CHUNKS = (16, 128)
+"""Syntheses whose actions are looked up at once; the smaller number where there are no more."""
 LIMIT = 200_000
 """Syntheses beyond which the enumeration is refused: about a minute on two cores."""
 NEAR_TIE = 1e-9
@@ -97,7 +97,9 @@ def look(problem: Problem, dials: Dials, partial: Partial) -> Options:
 
 def warm_up(width: int, budget: int, dials: Dials) -> None:
     """Compile for problems of these sizes."""
-    enumerate_exact(empty_problem(width, budget), dials)
+    walk = Walk(empty_problem(width, budget), dials, LIMIT)
+    for chunk in CHUNKS:
+        walk.visit(np.zeros((chunk, walk.budget), np.int32))
 
 
 class Chunk(NamedTuple):
@@ -137,13 +139,14 @@ class Walk:
         seen = {waiting[0].tobytes()}
         while len(waiting):
             found = []
-            for at in range(0, len(waiting), CHUNK):
-                chunk = self._visit(waiting[at : at + CHUNK])
+            for at in range(0, len(waiting), CHUNKS[-1]):
+                chunk = self.visit(waiting[at : at + CHUNKS[-1]])
                 found.append(self._next(chunk, seen))
                 yield chunk
             waiting = np.concatenate(found)
 
-    def _visit(self, numbers: Int[np.ndarray, "n L"]) -> Chunk:
+    def visit(self, numbers: Int[np.ndarray, "n L"]) -> Chunk:
+        """Look up what can be taken next, for as many syntheses as the largest chunk holds."""
         self.spend(len(numbers))
         arrays, size = self.blocks.arrays(), (numbers > 0).sum(1)
         partial = self._partial(numbers, size, arrays)
@@ -168,13 +171,14 @@ class Walk:
 
     def _partial(self, numbers: np.ndarray, size: np.ndarray, arrays: BlockArrays) -> Partial:
         """The chunk as arrays, filled up to its fixed size with empty syntheses."""
-        numbers = np.concatenate([numbers, np.zeros((CHUNK - len(numbers), self.budget), np.int32)])
-        taken = np.zeros((CHUNK, NUM_CLUSTERS + 1), np.int32)
+        chunk = bucket(len(numbers), CHUNKS)
+        numbers = np.concatenate([numbers, np.zeros((chunk - len(numbers), self.budget), np.int32)])
+        taken = np.zeros((chunk, NUM_CLUSTERS + 1), np.int32)
         np.put_along_axis(taken, np.where(numbers > 0, arrays.cluster[numbers], NUM_CLUSTERS), 1, axis=1)
         width = arrays.gram.shape[-1]
         j = np.eye(width) + arrays.gram[numbers].sum(1) / (1.0 + self.noise)
         return Partial(
-            num_tables=np.concatenate([size, np.zeros(CHUNK - len(size), np.int64)]).astype(np.int32),
+            num_tables=np.concatenate([size, np.zeros(chunk - len(size), np.int64)]).astype(np.int32),
             tree_cluster=arrays.trees[numbers].max(1).astype(np.int32),
             taken=taken[:, :NUM_CLUSTERS],
             support=arrays.support[numbers].max(1),

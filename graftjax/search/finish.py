@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from graftjax.igms.surrogates import RewardName
 from graftjax.search.actions import NEVER, Dials, choices
 from graftjax.search.beam import extend
 from graftjax.search.region import Leaf, Problem
@@ -43,12 +44,18 @@ def outcome_of(state: State) -> Outcome:
 
 
 def finish(
-    problem: Problem, dials: Dials, states: State, score: Float[Array, " B"], *, fill: bool
+    problem: Problem,
+    dials: Dials,
+    states: State,
+    score: Float[Array, " B"],
+    *,
+    fill: bool,
+    reward: RewardName = "igms",
 ) -> Outcome:
     """The synthesis with the best score, completed by unions; with `fill`, the budget spent."""
     best = jax.tree.map(lambda leaf: leaf[jnp.argmax(score)], states)
-    best = complete(problem, best, certainty(states, score), dials)
-    return outcome_of(spend(problem, dials, best) if fill else best)
+    best = complete(problem, best, certainty(states, score), dials, reward)
+    return outcome_of(spend(problem, dials, best, reward) if fill else best)
 
 
 def certainty(states: State, score: Float[Array, " B"]) -> Float[Array, " C"]:
@@ -61,7 +68,9 @@ def certainty(states: State, score: Float[Array, " B"]) -> Float[Array, " C"]:
     return (weight @ (states.taken > 0).astype(jnp.float32)) / jnp.maximum(weight.sum(), 1e-9)
 
 
-def complete(problem: Problem, state: State, sure: Float[Array, " C"], dials: Dials) -> State:
+def complete(
+    problem: Problem, state: State, sure: Float[Array, " C"], dials: Dials, reward: RewardName = "igms"
+) -> State:
     """Take the further tables of the synthesis' clusters, the surest cluster first, near copies left out."""
     num_actions, capacity = problem.cluster.shape[0], state.table_cluster.shape[0]
     none = jnp.full(num_actions, EMPTY, jnp.int32)
@@ -78,12 +87,12 @@ def complete(problem: Problem, state: State, sure: Float[Array, " C"], dials: Di
     def take(state: State) -> State:
         cluster = jnp.argmax(jnp.where(wanting(state), sure, -1.0))
         first = jnp.argmax((state.table_cluster == cluster) & (jnp.arange(capacity) < state.num_tables))
-        return extend(problem, state, num_actions + first, rows, scales, none, dials)
+        return extend(problem, state, num_actions + first, rows, scales, none, dials, reward)
 
     return jax.lax.while_loop(unfinished, take, state)
 
 
-def spend(problem: Problem, dials: Dials, state: State) -> State:
+def spend(problem: Problem, dials: Dials, state: State, reward: RewardName = "igms") -> State:
     """Go on by the largest gain until the budget is spent (method `graft-fill`).
 
     Regular actions come first. A table that integrates with the synthesis comes before one that does not:
@@ -96,14 +105,16 @@ def spend(problem: Problem, dials: Dials, state: State) -> State:
 
     def take(carry: tuple[State, Array]) -> tuple[State, Array]:
         state, _ = carry
-        options = choices(problem, state, dials)
+        options = choices(problem, state, dials, reward)
         possible = jnp.isfinite(options.gain) & (options.gain > 0.5 * NEVER)
         regular = options.regular & possible
         open_ = jnp.where(regular.any(), regular, possible)
         joined = jnp.where((state.taken > 0)[None, :], problem.direct[problem.cluster], 0.0).max(1)
         closeness = jnp.concatenate([joined, jnp.ones(state.table_cluster.shape)])
         candidate = jnp.argmax(jnp.where(open_, options.gain + closeness, NEVER))
-        grown = extend(problem, state, candidate, options.operator_row, options.scale, options.bridge, dials)
+        grown = extend(
+            problem, state, candidate, options.operator_row, options.scale, options.bridge, dials, reward
+        )
         moved = open_.any()
         return jax.tree.map(lambda new, old: jnp.where(moved, new, old), grown, state), moved
 

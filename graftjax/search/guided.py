@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from graftjax.igms.surrogates import RewardName
 from graftjax.iql.presets import NetworkSettings
 from graftjax.search.actions import NEVER, Choice, Dials, claims_again
 from graftjax.search.beam import decide, num_atoms
@@ -33,6 +34,7 @@ def beam_by_value(
     *,
     beam: int,
     network: NetworkSettings,
+    reward: RewardName = "igms",
 ) -> tuple[State, Array]:
     """(states, score [B]): the beam search guided by Q; scores are γ^t·Q(s, stop)."""
 
@@ -47,7 +49,7 @@ def beam_by_value(
         # Nothing found is no answer: the empty synthesis stops only when there is nothing to take.
         return take, jnp.where(states.num_tables > 0, worth * q_stop, -1.0)
 
-    return decide(problem, dials, rate, beam=beam)
+    return decide(problem, dials, rate, beam=beam, reward=reward)
 
 
 def _open(problem: Problem, states: State, options: Choice) -> Array:

@@ -19,7 +19,7 @@ from jaxtyping import Bool, Int
 from graftjax.search.actions import Dials
 from graftjax.search.blocks import BlockArrays
 from graftjax.search.completion import log_dets, num_spreads, shard_weights, spreads
-from graftjax.search.exact import CHUNK, LIMIT, NEAR_TIE, Chunk, Enumeration, Walk
+from graftjax.search.exact import LIMIT, NEAR_TIE, Chunk, Enumeration, Walk
 from graftjax.search.region import Problem
 from graftjax.search.state import EMPTY
 
@@ -114,7 +114,7 @@ class _Joint:
     ) -> None:
         """What may take the last place without the bridge that it gets earlier on."""
         budget, size = self._walk.budget, chunk.size
-        full = np.full(CHUNK, budget - 1, np.int32)
+        full = np.full_like(chunk.partial.num_tables, budget - 1)
         options = self._walk.look(chunk.partial._replace(num_tables=full))
         parents, actions = np.nonzero(options.regular[: len(size)] & wants)
         children = self._walk.children(chunk, options, parents, actions, bridges=False)

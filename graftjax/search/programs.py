@@ -12,6 +12,7 @@ from typing import Any
 import jax
 from jaxtyping import Array, Float
 
+from graftjax.igms.surrogates import RewardName
 from graftjax.iql.presets import NetworkSettings
 from graftjax.search.actions import Dials
 from graftjax.search.beam import beam_by_gain
@@ -22,19 +23,19 @@ from graftjax.search.region import Problem
 from graftjax.search.state import State
 
 
-@partial(jax.jit, static_argnames=("beam", "many"))
+@partial(jax.jit, static_argnames=("beam", "reward", "many"))
 def gain_program(
-    problem: Problem, dials: Dials, *, beam: int, many: bool
+    problem: Problem, dials: Dials, *, beam: int, reward: RewardName = "igms", many: bool = False
 ) -> tuple[State, Float[Array, "*_ B"]]:
     """The beam by exact gains; `many`: arrays have a leading axis of queries."""
 
     def one(problem: Problem) -> tuple[State, Array]:
-        return beam_by_gain(problem, dials, beam=beam)
+        return beam_by_gain(problem, dials, beam=beam, reward=reward)
 
     return (jax.vmap(one) if many else one)(problem)
 
 
-@partial(jax.jit, static_argnames=("beam", "network", "many"))
+@partial(jax.jit, static_argnames=("beam", "network", "reward", "many"))
 def value_program(
     problem: Problem,
     outlook: Outlook,
@@ -45,7 +46,8 @@ def value_program(
     *,
     beam: int,
     network: NetworkSettings,
-    many: bool,
+    reward: RewardName = "igms",
+    many: bool = False,
 ) -> tuple[State, Float[Array, "*_ B"]]:
     """The beam by a value function."""
 
@@ -55,14 +57,21 @@ def value_program(
     return (jax.vmap(one) if many else one)(problem, outlook)
 
 
-@partial(jax.jit, static_argnames=("fill", "many"))
+@partial(jax.jit, static_argnames=("fill", "reward", "many"))
 def finish_program(
-    problem: Problem, dials: Dials, states: State, score: Float[Array, "*_ B"], *, fill: bool, many: bool
+    problem: Problem,
+    dials: Dials,
+    states: State,
+    score: Float[Array, "*_ B"],
+    *,
+    fill: bool,
+    reward: RewardName = "igms",
+    many: bool = False,
 ) -> Outcome:
     """From the beam to the answer."""
 
     def one(problem: Problem, states: State, score: Array) -> Outcome:
-        return finish(problem, dials, states, score, fill=fill)
+        return finish(problem, dials, states, score, fill=fill, reward=reward)
 
     return (jax.vmap(one) if many else one)(problem, states, score)
 

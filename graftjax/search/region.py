@@ -61,7 +61,9 @@ class Problem(NamedTuple):
     correlation: Leaf
     """float32 [C, S, S]: Jaccard of the same column in two tables of a cluster."""
     added: Leaf
-    """float32 [C, S]: weight that each further table of a cluster adds to its rows in J, see `search.state`."""
+    """float32 [C, S]: weight in J that each further table of a cluster adds to its rows, see `state`."""
+    overlap: Leaf
+    """float32 [C, S]: sum of each table's Jaccards with the tables of its cluster before it."""
     fresh: Leaf
     """int32 [C]: tables of each cluster that are not near copies of earlier ones."""
     entity: Leaf
@@ -207,6 +209,7 @@ def _pad(
         problem.shards[i] = min(len(shards.tables[cluster]), budget)
         block = score.shard_correlation + (1 - score.shard_correlation) * overlap
         problem.correlation[i, :size, :size] = block
+        problem.overlap[i, :size] = np.tril(block, -1).sum(1)
         problem.added[i, :size] = shards.added(cluster, score)[:size]
         problem.fresh[i] = shards.fresh(cluster, int(problem.shards[i]), settings.least_novelty)
         problem.entity[:num_trees, i] = evidence.support.entity[:num_trees, cluster]
@@ -251,6 +254,7 @@ def empty_problem(width: int, budget: int) -> Problem:
         shards=np.zeros(NUM_CLUSTERS, np.int32),
         correlation=np.tile(np.eye(capacity, dtype=np.float32), (NUM_CLUSTERS, 1, 1)),
         added=np.zeros((NUM_CLUSTERS, capacity), np.float32),
+        overlap=np.zeros((NUM_CLUSTERS, capacity), np.float32),
         fresh=np.zeros(NUM_CLUSTERS, np.int32),
         entity=np.zeros((MAX_TREES, NUM_CLUSTERS), np.float32),
         bound=np.zeros(MAX_TREES, np.float32),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from graftjax.igms.settings import ScoreSettings
+from graftjax.igms.surrogates import RewardName
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,9 @@ class Settings:
     """Candidate clusters per intent tree inside the region."""
     beam: int = 16
     """B: syntheses kept per step."""
+    reward: RewardName = "igms"
+    """What a table is worth: `igms`, or a surrogate of Table 7 (R1 to R4). The two thresholds below are on
+    the scale of log det, so a surrogate wants its own."""
     least_gain: float = 1.6
     """Gain in log det J below which a new cluster is not worth a table (method `graft`)."""
     least_fragment_gain: float = 0.8

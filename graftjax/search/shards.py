@@ -32,23 +32,27 @@ class ShardOrder:
     _added: dict[tuple[int, float, float], np.ndarray] = field(default_factory=dict)
 
     def added(self, cluster: int, score: ScoreSettings) -> Float[np.ndarray, " _"]:
-        """Weight that each further compared table of a cluster adds to its rows in J (see `search.state`).
-
-        With K + σ0² I = L Lᵀ and y = L⁻¹ 1, w(k) is the sum of the first k entries of y².
-        """
+        """Weight that each further compared table of a cluster adds to its rows in J (see `search.state`)."""
         key = cluster, score.shard_correlation, score.noise
         found = self._added.get(key)
         if found is None:
             overlap = self.overlap[cluster].astype(np.float64)
             jaccard = score.shard_correlation + (1 - score.shard_correlation) * overlap
-            factor = np.linalg.cholesky(jaccard + score.noise * np.eye(len(jaccard)))
-            found = solve_triangular(factor, np.ones(len(jaccard)), lower=True) ** 2
-            self._added[key] = found = found.astype(np.float32)
+            self._added[key] = found = added_weights(jaccard, score.noise)
         return found
 
     def fresh(self, cluster: int, count: int, least_novelty: float) -> int:
         """How many of the first `count` tables are not near copies of earlier ones."""
         return count - int((self.copied[cluster][:count] > 1 - least_novelty).sum())
+
+
+def added_weights(jaccard: Float[np.ndarray, "S S"], noise: float) -> Float[np.ndarray, " S"]:
+    """w(k + 1) − w(k) for k = 0..S−1, where w(k) = 1ᵀ (K + σ0² I)⁻¹ 1 for the first k tables.
+
+    With K + σ0² I = L Lᵀ and y = L⁻¹ 1, w(k) is the sum of the first k entries of y².
+    """
+    factor = np.linalg.cholesky(jaccard.astype(np.float64) + noise * np.eye(len(jaccard)))
+    return (solve_triangular(factor, np.ones(len(jaccard)), lower=True) ** 2).astype(np.float32)
 
 
 def order_shards(index: LakeIndex, copy: float = 0.5) -> ShardOrder:

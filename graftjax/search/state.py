@@ -15,7 +15,10 @@ from typing import NamedTuple
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, UInt32
 
-from graftjax.kernels.logdet import block_gain, j_inverse_update  # pyright: ignore[reportMissingImports]
+from graftjax.igms.reward import AtomRoles, Tally, rated_rows, rows_reward
+from graftjax.igms.surrogates import RewardName
+from graftjax.kernels.logdet import j_inverse_update  # pyright: ignore[reportMissingImports]
+from graftjax.search.region import AtomKind, Problem
 
 EMPTY = -1
 
@@ -43,6 +46,11 @@ class State(NamedTuple):
     support: Float[Array, " a"]
     """Column maximum of M."""
     j_inverse: Float[Array, "a a"]
+    """Of the reward's J: for a surrogate, what it makes of it."""
+    units: Int[Array, ""]
+    """Rows of M with support."""
+    overlap: Float[Array, ""]
+    """Sum of C over ordered pairs of different units; R1 reads it."""
 
 
 def empty_state(budget: int, rows: int, width: int, trees: int, clusters: int) -> State:
@@ -61,14 +69,64 @@ def empty_state(budget: int, rows: int, width: int, trees: int, clusters: int) -
         blocks=jnp.zeros((budget, rows, width), jnp.float32),
         support=jnp.zeros(width, jnp.float32),
         j_inverse=jnp.eye(width, dtype=jnp.float32),
+        units=jnp.asarray(0, jnp.int32),
+        overlap=jnp.asarray(0.0, jnp.float32),
     )
 
 
-def whitened(
-    rows: Float[Array, "R a"], added: Float[Array, " S"], taken: Int[Array, ""]
-) -> Float[Array, "R a"]:
-    """The rows that one more table of a cluster adds to J, `taken` tables being there (m̃ of the block)."""
-    return rows * jnp.sqrt(added[jnp.minimum(taken, added.shape[0] - 1)])
+def roles_of(problem: Problem) -> AtomRoles:
+    """Which atoms are nodes and which are edges."""
+    kind = problem.atom_kind
+    return AtomRoles(
+        (kind > AtomKind.PADDING) & (kind < AtomKind.HAS_ATTRIBUTE), kind >= AtomKind.HAS_ATTRIBUTE
+    )
+
+
+def table_reward(
+    problem: Problem,
+    state: State,
+    rows: Float[Array, "R a"],
+    cluster: Int[Array, ""],
+    noise: Float[Array, ""],
+    reward: RewardName,
+) -> Float[Array, ""]:
+    """What one more table of a cluster is worth, on the scale of log det: its gain, or a surrogate's."""
+    white, variance, overlap = _next_table(problem, state, rows, cluster, noise)
+    tally = Tally(state.support, state.units, state.overlap)
+    return rows_reward(reward, rows, white, variance, overlap, state.j_inverse, tally, roles_of(problem))
+
+
+def observe(
+    problem: Problem,
+    state: State,
+    rows: Float[Array, "R a"],
+    cluster: Int[Array, ""],
+    noise: Float[Array, ""],
+    reward: RewardName,
+) -> State:
+    """One more table of a cluster taken into the account; the lists stay as they are."""
+    white, variance, overlap = _next_table(problem, state, rows, cluster, noise)
+    grown = rated_rows(reward, rows, white, variance, roles_of(problem))
+    return state._replace(
+        logdet=state.logdet + table_reward(problem, state, rows, cluster, noise, reward),
+        j_inverse=j_inverse_update(grown, state.j_inverse),
+        units=state.units + _units(rows),
+        overlap=state.overlap + overlap,
+    )
+
+
+def _next_table(
+    problem: Problem, state: State, rows: Array, cluster: Array, noise: Array
+) -> tuple[Array, Array, Array]:
+    """(whitened rows, variance of each, what they add to the sum of C) of a cluster's next table."""
+    at = jnp.minimum(state.taken[cluster], problem.added.shape[1] - 1)
+    overlap = 2.0 * problem.overlap[cluster, at] * _units(rows).astype(jnp.float32)
+    variance = jnp.full(rows.shape[0], 1.0 + noise)
+    return rows * jnp.sqrt(problem.added[cluster, at]), variance, overlap
+
+
+def _units(rows: Float[Array, "R a"]) -> Int[Array, ""]:
+    return (rows > 0).any(1).sum().astype(jnp.int32)
 
 
 def place(
@@ -89,12 +147,4 @@ def place(
         table_action=state.table_action.at[at].set(action),
         blocks=state.blocks.at[at].set(block),
         support=jnp.maximum(state.support, block.max(0)),
-    )
-
-
-def observe(state: State, rows: Float[Array, "R a"]) -> State:
-    """Whitened rows taken into J."""
-    return state._replace(
-        logdet=state.logdet + block_gain(rows, state.j_inverse),
-        j_inverse=j_inverse_update(rows, state.j_inverse),
     )

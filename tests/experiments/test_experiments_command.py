@@ -73,6 +73,7 @@ def test_other_errors_keep_their_traceback():
     assert stop.value.code == 0
 
 
+@pytest.mark.slow
 def test_scaling_measures_each_size_once(tmp_path):
     arguments = ("--lake", "demo", "--runs", "1", "--out", "out", "--work", "work")
     done = call("scaling.py", *arguments, "--sizes", "190", cwd=tmp_path)

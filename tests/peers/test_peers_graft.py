@@ -27,9 +27,9 @@ class FirstTables:
         return Synthesis(tables, (), float(len(tables)), notes=() if tables else ("nothing fits",))
 
 
-@pytest.mark.parametrize("fill", [False, True])
-def test_contract(fill):
-    check_retriever(lambda tables: Graft(FirstTables(tables), fill=fill))
+@pytest.mark.parametrize("name", ["graft", "graft-fill", "graft-exact"])
+def test_contract(name):
+    check_retriever(lambda tables: Graft(FirstTables(tables), fill=name == "graft-fill", name=name))
 
 
 def test_recorded_intent_fill_and_notes_are_passed_on():
@@ -40,6 +40,7 @@ def test_recorded_intent_fill_and_notes_are_passed_on():
         assert answer.synthesis is not None
     assert engine.asked == [("Who?", EMPTY_INTENT, 4, False), ("Who?", EMPTY_INTENT, 4, True)]
     assert (Graft(engine).name, Graft(engine, fill=True).name) == ("graft", "graft-fill")
+    assert Graft(engine, name="graft-exact").name == "graft-exact"
 
 
 def test_a_shared_engine_is_warmed_up_once_for_each_budget():
@@ -52,7 +53,7 @@ def test_a_shared_engine_is_warmed_up_once_for_each_budget():
 
 
 def test_methods_are_checked():
-    assert check_methods(["dtr", "graft", "dtr"]) == ("dtr", "graft")
+    assert check_methods(["dtr", "graft", "graft-exact", "dtr"]) == ("dtr", "graft", "graft-exact")
     with pytest.raises(UsageError, match="unknown method 'dtrr'"):
         check_methods(["dtrr"])
     with pytest.raises(UsageError, match="'jar' is not implemented yet"):

@@ -15,20 +15,27 @@ from brute_force import Partial, Rules, all_outcomes, log_det, steps
 
 from graftjax.igms.exact import covariance
 from graftjax.igms.exact import log_det as exact_log_det
-from graftjax.search import beam
 from graftjax.search.actions import Dials
+from graftjax.search.finish import Outcome
+from graftjax.search.programs import finish_program, gain_program
 from graftjax.search.region import ATOM_BUCKETS, Problem, empty_problem
 from graftjax.search.settings import ROWS, Settings
+from graftjax.search.shards import added_weights
 
 BUDGET, WIDTH, BEAM = 8, ATOM_BUCKETS[0], Settings().beam
 RULES = Rules(noise=0.1, power=0.5, supported=0.5, least_gain=0.3, least_fragment_gain=0.2)
 
 
-def search(problem: Problem, fill: bool = False, rules: Rules = RULES) -> beam.Outcome:
-    state = beam.search(problem, dials(rules), beam=BEAM)
-    if fill:
-        state = beam.spend(problem, dials(rules), state)
-    return jax.device_get(beam.outcome_of(state))
+def weighed(problem: Problem, rules: Rules = RULES) -> Problem:
+    """With the weights that follow from its Jaccards."""
+    added = np.stack([added_weights(jaccard, rules.noise) for jaccard in problem.correlation])
+    return problem._replace(added=added)
+
+
+def search(problem: Problem, fill: bool = False, rules: Rules = RULES) -> Outcome:
+    problem = weighed(problem, rules)
+    states, score = gain_program(problem, dials(rules), beam=BEAM, many=False)
+    return jax.device_get(finish_program(problem, dials(rules), states, score, fill=fill, many=False))
 
 
 def dials(rules: Rules) -> Dials:
@@ -47,7 +54,7 @@ def shards(problem: Problem, cluster: int, count: int, fresh: int, level: float)
     problem.correlation[cluster] = level + (1 - level) * np.eye(problem.correlation.shape[1])
 
 
-def names(outcome: beam.Outcome) -> tuple[tuple[int, int], ...]:
+def names(outcome: Outcome) -> tuple[tuple[int, int], ...]:
     count = int(outcome.num_tables)
     pairs = zip(outcome.table_cluster[:count].tolist(), outcome.table_shard[:count].tolist(), strict=True)
     return tuple(sorted(pairs))

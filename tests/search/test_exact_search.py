@@ -15,7 +15,7 @@ from made_problems import BUDGET, RULES, WIDTH, add, bridge, dials, drawn, empty
 from graftjax.igms.exact import covariance
 from graftjax.igms.exact import log_det as exact_log_det
 from graftjax.search.completion import log_dets, num_spreads, shard_weights, spreads
-from graftjax.search.exact import LIMIT, TooManySyntheses, enumerate_exact, look
+from graftjax.search.exact import CHUNKS, LIMIT, TooManySyntheses, enumerate_exact, look, warm_up
 from graftjax.search.finish import Outcome
 from graftjax.search.joint import enumerate_joint
 from graftjax.search.programs import finish_program, gain_program
@@ -116,20 +116,23 @@ def test_the_reported_value_is_that_of_the_reported_units(recipe, enumerate_):
 
 
 @settings(max_examples=25)
-@given(recipes)
-def test_a_wide_beam_finds_the_optimum_and_completes_it_alike(recipe):
+@given(recipes, st.booleans())
+def test_a_wide_beam_finds_the_optimum_and_completes_it_alike(recipe, joins):
     problem = drawn(**recipe)
+    if not joins:
+        problem.joins[:] = -1
     states, score = gain_program(problem, dials(), beam=WIDE, many=False)
     found = jax.device_get(finish_program(problem, dials(), states, score, fill=False, many=False))
     exact = enumerate_exact(problem, dials())
-    # A slot per set of tables: of one set reached with other join units the beam keeps the better one so far.
-    first = {pair for pair in names(exact.outcome) if pair[1] == 0}
-    same = {pair for pair in names(found) if pair[1] == 0} == first
-    assert float(score.max()) * int(problem.atom_mask.sum()) <= exact.decided + 1e-3
-    if same:
+    reached = float(score.max()) * int(problem.atom_mask.sum())
+    assert reached <= exact.decided + 1e-3
+    # The beam has one slot for a set of tables. Of two orders with different join units it keeps the one that
+    # is better at the time, which need not be the one that can be continued best.
+    assert reached >= (0.95 if joins else 1.0) * exact.decided - 1e-3
+    if {pair for pair in names(found) if not pair[1]} == {
+        pair for pair in names(exact.outcome) if not pair[1]
+    }:
         assert names(found) == names(exact.outcome)
-    else:
-        assert float(score.max()) * int(problem.atom_mask.sum()) >= 0.97 * exact.decided
 
 
 def test_the_last_place_is_taken_without_the_bridge():
@@ -180,10 +183,11 @@ def test_too_many_syntheses_are_refused_with_what_to_lower(enumerate_):
 
 
 def test_nothing_compiles_for_another_problem_or_budget():
-    enumerate_exact(drawn(0), dials())
+    warm_up(WIDTH, BUDGET, dials())
     before = look._cache_size()
     for seed in range(3):
-        enumerate_exact(drawn(seed, budget=6 + seed % 3), dials())
+        problem = drawn(seed, each=3 + seed, budget=6 + seed % 3)
+        assert enumerate_joint(problem, dials()).num_syntheses > 2 * CHUNKS[0]
     assert look._cache_size() == before
 
 

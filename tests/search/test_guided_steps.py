@@ -5,12 +5,12 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from test_beam import BUDGET, RULES, add, dials, empty, link, shards
+from test_beam import BUDGET, RULES, add, dials, empty, link, shards, weighed
 
 from graftjax.iql.graph import ALIGN_TABLE, NUM_EDGE_TYPES
 from graftjax.search.actions import NEVER, choices
 from graftjax.search.beam import extend, start_states
-from graftjax.search.guided import certainty, complete
+from graftjax.search.finish import certainty, complete
 from graftjax.search.numbers import ACTION_NUMBERS, STATE_NUMBERS, action_numbers, state_numbers
 from graftjax.search.view import (
     IMAGES,
@@ -32,7 +32,7 @@ def two_clusters(budget: int = BUDGET):
     shards(problem, 0, 4, 3, 0.9)
     shards(problem, 1, 3, 3, 0.9)
     link(problem, 0, 1, 0.8)
-    return jax.tree.map(jnp.asarray, problem)
+    return jax.tree.map(jnp.asarray, weighed(problem))
 
 
 options_of = jax.jit(choices)

@@ -1,0 +1,59 @@
+"""A question made ready for the compiled search: its atoms, its evidence in the lake, its region as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graftjax.igms.evidence import QueryEvidence
+from graftjax.igms.support import EncodedTexts, TextEncoder, atom_texts, node_support
+from graftjax.intent.atoms import JOIN, IntentAtoms
+from graftjax.lake.record import LakeIndex
+from graftjax.search.guide import Guide, Outlook
+from graftjax.search.region import Region, build_region
+from graftjax.search.settings import MAX_JOINS, MAX_TREES, Settings
+from graftjax.search.shards import ShardOrder
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """One intent over one lake for one budget."""
+
+    evidence: QueryEvidence
+    region: Region
+    outlook: Outlook | None
+    """What a value function reads; None without one."""
+
+
+def prepare(
+    index: LakeIndex,
+    shards: ShardOrder,
+    settings: Settings,
+    guide: Guide | None,
+    atoms: IntentAtoms,
+    encoded: EncodedTexts,
+    budget: int,
+) -> Question:
+    """Stage 1 of Algorithm 3, on the host."""
+    support = node_support(index, atoms, encoded, settings.score)
+    evidence = QueryEvidence(atoms, support, index.graph, settings.score)
+    region = build_region(evidence, shards, settings, budget)
+    outlook = guide.outlook(index, evidence, region, encoded.vectors) if guide else None
+    return Question(evidence, region, outlook)
+
+
+def encode_atoms(intents: Iterable[IntentAtoms], encoder: TextEncoder) -> EncodedTexts:
+    """Vectors of all texts of some intents, encoded together."""
+    texts = (text for atoms in intents for group in atom_texts(atoms) for text in group)
+    return EncodedTexts.of(texts, encoder)
+
+
+def left_out(atoms: IntentAtoms) -> list[str]:
+    """Notes on what of an intent the search does not look at."""
+    notes = list(atoms.notes)
+    if len(atoms.tree_entity) > MAX_TREES:
+        notes.append(f"the intent has {len(atoms.tree_entity)} trees; those beyond {MAX_TREES} were left out")
+    num_joins = int((atoms.edge_kind == JOIN).sum())
+    if num_joins > MAX_JOINS:
+        notes.append(f"the intent has {num_joins} joins; those beyond {MAX_JOINS} were left out")
+    return notes
