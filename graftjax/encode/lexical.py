@@ -1,6 +1,7 @@
 """Character trigrams with TF-IDF weights: the part of the retrieval space that knows spelling.
 
-A small encoder places "airport" near "airline"; trigrams do not. Letters: n texts, m of them, V trigrams, q queries.
+A small encoder places "airport" near "airline"; trigrams do not.
+Letters: n texts, m of them, V trigrams, q queries.
 """
 
 from __future__ import annotations

@@ -8,10 +8,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import jax
 import numpy as np
+from jaxtyping import Array
 
 from graftjax.encode.encoder import Encoder
 from graftjax.evaluate.cases import Case
@@ -19,10 +21,10 @@ from graftjax.evaluate.evidence_sets import Collector
 from graftjax.igms.exact import covariance, utility
 from graftjax.lake.record import LakeIndex
 from graftjax.search.actions import Dials, dials_of
+from graftjax.search.beam import beam_by_gain
 from graftjax.search.exact import LIMIT, TooManySyntheses, enumerate_exact
-from graftjax.search.finish import Outcome
+from graftjax.search.finish import Outcome, finish
 from graftjax.search.joint import enumerate_joint
-from graftjax.search.programs import finish_program, gain_program
 from graftjax.search.region import Problem
 from graftjax.search.settings import ROWS, Settings
 
@@ -115,11 +117,16 @@ def _tried(enumerate_: Callable[..., Any], problem: Problem, dials: Dials, limit
         return None
 
 
+@partial(jax.jit, static_argnames=("beam",))
+def _program(problem: Problem, dials: Dials, *, beam: int) -> tuple[Outcome, Array]:
+    """What `graft` without a value function compiles to, in one."""
+    states, score = beam_by_gain(problem, dials, beam=beam)
+    return finish(problem, dials, states, score, fill=False), score
+
+
 def _beam(problem: Problem, dials: Dials, beam: int) -> tuple[Outcome, float]:
     """(answer, U of the decided set)."""
-    states, score = gain_program(problem, dials, beam=beam, many=False)
-    outcome = finish_program(problem, dials, states, score, fill=False, many=False)
-    outcome, score = jax.device_get((outcome, score))
+    outcome, score = jax.device_get(_program(problem, dials, beam=beam))
     return outcome, float(score.max())
 
 

@@ -11,11 +11,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-# The other attentions of the networks take these two from here.
-from graftjax.kernels.attention import (  # pyright: ignore[reportMissingImports]
-    attention_mass as attention_mass,
-)
-from graftjax.kernels.attention import divide as divide  # pyright: ignore[reportMissingImports]
 from graftjax.kernels.dispatch import relation_attention  # pyright: ignore[reportMissingImports]
 
 

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from graftjax.iql.attention import GatLayer, TypedProjection, attention_mass, divide, relation_terms
+from graftjax.iql.attention import GatLayer, TypedProjection, relation_terms
 from graftjax.iql.graph import (
     ALIGN_TABLE,
     EVIDENCE_TYPES,
@@ -23,6 +23,7 @@ from graftjax.iql.graph import (
     StateGraph,
 )
 from graftjax.iql.presets import NetworkSettings
+from graftjax.kernels.attention import attention_mass, divide  # pyright: ignore[reportMissingImports]
 
 
 class Encoded(NamedTuple):

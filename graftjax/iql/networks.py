@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from graftjax.iql.attention import attention_mass, divide
 from graftjax.iql.encoder import Encoded, Encoder
 from graftjax.iql.graph import NUM_OPERATORS, ActionFeatures, StateGraph
 from graftjax.iql.presets import NetworkSettings
+from graftjax.kernels.attention import attention_mass, divide  # pyright: ignore[reportMissingImports]
 
 Params = Any
 """Parameters of one network: a nested dictionary of arrays."""

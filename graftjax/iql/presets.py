@@ -150,6 +150,7 @@ _PRESETS = {
             steps=3_000,
             batch=128,
             learning_rate=1e-3,
+            polyak=0.97,
             microbatch=16,
             updates_per_dispatch=20,
             checkpoint_every=500,

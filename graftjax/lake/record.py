@@ -42,7 +42,7 @@ class NodeTexts:
 
 @dataclass(frozen=True, eq=False)
 class NodeKind:
-    """The texts of one field of `NodeTexts` alone: a search compares each atom with texts of its kind only."""
+    """The texts of one field of `NodeTexts` alone: a search compares each atom with its kind only."""
 
     space: TextSpace
     text: np.ndarray

@@ -22,7 +22,7 @@ from graftjax.search.actions import dials_of
 from graftjax.search.explain import synthesis_of
 from graftjax.search.finish import Outcome
 from graftjax.search.guide import Guide, Outlook
-from graftjax.search.programs import finish_program, gain_program, num_compiled, value_program
+from graftjax.search.programs import Values, beam_program, finish_program, num_compiled
 from graftjax.search.question import Question, encode_atoms, left_out, prepare
 from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket, empty_problem
 from graftjax.search.settings import Settings
@@ -182,7 +182,7 @@ class Engine:
         return jax.device_get(self._launch(problem, outlook, fill=fill))
 
     def _search_stacked(self, questions: Sequence[Question], size: int, fill: bool) -> list[Outcome]:
-        """Answers in the order of the questions; each call has problems of one shape, the last ones repeated."""
+        """Answers in the order of the questions; a call has problems of one shape, the last repeated."""
         by_width: dict[int, list[int]] = {}
         for place, question in enumerate(questions):
             by_width.setdefault(len(question.region.problem.atom_mask), []).append(place)
@@ -200,16 +200,18 @@ class Engine:
 
     def _launch(self, problem: Any, outlook: Any, *, fill: bool, many: bool = False) -> Outcome:
         """The answer as device arrays that may not be there yet."""
-        beam, reward = self.settings.beam, self.settings.reward
-        if self.guide is None or outlook is None:
-            states, score = gain_program(problem, self._dials, beam=beam, reward=reward, many=many)
-        else:
-            params, scales = self.guide.device_params
-            states, score = value_program(
-                problem, outlook, self._dials, params, scales, self.guide.device_gamma,
-                beam=beam, network=self.guide.network, reward=reward, many=many,
-            )  # fmt: skip
-        return finish_program(problem, self._dials, states, score, fill=fill, reward=reward, many=many)
+        reward, network, values = self.settings.reward, None, None
+        if self.guide is not None and outlook is not None:
+            network = self.guide.network
+            values = Values(*self.guide.device_params, self.guide.device_gamma)
+        states, score = beam_program(
+            problem, outlook, self._dials, values,
+            network=network, beam=self.settings.beam, reward=reward, many=many,
+        )  # fmt: skip
+        return finish_program(
+            problem, outlook, self._dials, values, states, score,
+            network=network, fill=fill, reward=reward, many=many,
+        )  # fmt: skip
 
 
 def _stack(records: Sequence[Any]) -> Any:

@@ -1,13 +1,14 @@
 """The compiled searches: from the arrays of a query to those of its answer, without a host round-trip.
 
-Two programs run one after the other, the beam and what follows it; they are compiled once per shape bucket
-(atoms, budget, beam). Those for many queries take problems of one bucket with a leading axis.
+Two programs run one after the other, the beam and what follows it. They are compiled once per shape bucket
+(atoms, budget, beam) and guidance: exact gains, or a value function. With `many`, problems and outlooks of
+one bucket have a leading axis of queries, and so have the answers.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 from jaxtyping import Array, Float
@@ -18,65 +19,67 @@ from graftjax.search.actions import Dials
 from graftjax.search.beam import beam_by_gain
 from graftjax.search.finish import Outcome, finish
 from graftjax.search.guide import Outlook, Scales
-from graftjax.search.guided import beam_by_value
+from graftjax.search.guided import advantages, beam_by_value
 from graftjax.search.region import Problem
 from graftjax.search.state import State
 
 
-@partial(jax.jit, static_argnames=("beam", "reward", "many"))
-def gain_program(
-    problem: Problem, dials: Dials, *, beam: int, reward: RewardName = "igms", many: bool = False
-) -> tuple[State, Float[Array, "*_ B"]]:
-    """The beam by exact gains; `many`: arrays have a leading axis of queries."""
+class Values(NamedTuple):
+    """A value function on the device."""
 
-    def one(problem: Problem) -> tuple[State, Array]:
-        return beam_by_gain(problem, dials, beam=beam, reward=reward)
-
-    return (jax.vmap(one) if many else one)(problem)
+    params: Any
+    scales: Scales
+    gamma: Float[Array, ""]
 
 
-@partial(jax.jit, static_argnames=("beam", "network", "reward", "many"))
-def value_program(
+@partial(jax.jit, static_argnames=("network", "beam", "reward", "many"))
+def beam_program(
     problem: Problem,
-    outlook: Outlook,
+    outlook: Outlook | None,
     dials: Dials,
-    params: Any,
-    scales: Scales,
-    gamma: Array,
+    values: Values | None,
     *,
+    network: NetworkSettings | None,
     beam: int,
-    network: NetworkSettings,
     reward: RewardName = "igms",
     many: bool = False,
 ) -> tuple[State, Float[Array, "*_ B"]]:
-    """The beam by a value function."""
+    """The syntheses that stopped, with their scores: by exact gains without `outlook` and `values`."""
 
-    def one(problem: Problem, outlook: Outlook) -> tuple[State, Array]:
-        return beam_by_value(problem, outlook, dials, params, scales, gamma, beam=beam, network=network)
+    def one(problem: Problem, outlook: Outlook | None) -> tuple[State, Array]:
+        if outlook is None or values is None or network is None:
+            return beam_by_gain(problem, dials, beam=beam, reward=reward)
+        return beam_by_value(problem, outlook, dials, *values, beam=beam, network=network, reward=reward)
 
     return (jax.vmap(one) if many else one)(problem, outlook)
 
 
-@partial(jax.jit, static_argnames=("fill", "reward", "many"))
+@partial(jax.jit, static_argnames=("network", "fill", "reward", "many"))
 def finish_program(
     problem: Problem,
+    outlook: Outlook | None,
     dials: Dials,
+    values: Values | None,
     states: State,
     score: Float[Array, "*_ B"],
     *,
+    network: NetworkSettings | None,
     fill: bool,
     reward: RewardName = "igms",
     many: bool = False,
 ) -> Outcome:
     """From the beam to the answer."""
 
-    def one(problem: Problem, states: State, score: Array) -> Outcome:
-        return finish(problem, dials, states, score, fill=fill, reward=reward)
+    def one(problem: Problem, outlook: Outlook | None, states: State, score: Array) -> Outcome:
+        prefer = None
+        if fill and outlook is not None and values is not None and network is not None:
+            prefer = partial(advantages, network, *values, problem, outlook, dials)
+        return finish(problem, dials, states, score, fill=fill, prefer=prefer, reward=reward)
 
-    return (jax.vmap(one) if many else one)(problem, states, score)
+    return (jax.vmap(one) if many else one)(problem, outlook, states, score)
 
 
 def num_compiled() -> int:
     """Programs compiled so far."""
-    programs: tuple[Any, ...] = (gain_program, value_program, finish_program)
+    programs: tuple[Any, ...] = (beam_program, finish_program)
     return sum(program._cache_size() for program in programs)

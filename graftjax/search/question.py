@@ -1,4 +1,4 @@
-"""A question made ready for the compiled search: its atoms, its evidence in the lake, its region as arrays."""
+"""A question made ready for the compiled search: its evidence in the lake, its region as arrays."""
 
 from __future__ import annotations
 

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from brute_force import Rules
+from jaxtyping import Array
 
 from graftjax.search.actions import Dials
+from graftjax.search.beam import beam_by_gain
 from graftjax.search.completion import shard_weights
+from graftjax.search.finish import Outcome, finish
 from graftjax.search.region import ATOM_BUCKETS, Problem, empty_problem
+from graftjax.search.state import State
 
-BUDGET, WIDTH = 8, ATOM_BUCKETS[0]
+BUDGET, WIDTH, WIDE = 8, ATOM_BUCKETS[0], 64
 RULES = Rules(noise=0.1, power=0.5, supported=0.5, least_gain=0.3, least_fragment_gain=0.2)
 
 
 def dials(rules: Rules = RULES) -> Dials:
     numbers = (rules.noise, rules.power, rules.supported, rules.least_gain, rules.least_fragment_gain)
     return Dials(*(jnp.asarray(number, jnp.float32) for number in numbers))
+
+
+@jax.jit
+def wide_beam(problem: Problem) -> tuple[State, Array, Outcome]:
+    """(syntheses that stopped, their U, the answer) of a beam that drops nothing in these problems."""
+    states, score = beam_by_gain(problem, dials(), beam=WIDE)
+    return states, score, finish(problem, dials(), states, score, fill=False)
 
 
 def empty(budget: int = BUDGET) -> Problem:

@@ -17,7 +17,7 @@ from graftjax.igms.exact import covariance
 from graftjax.igms.exact import log_det as exact_log_det
 from graftjax.search.actions import Dials
 from graftjax.search.finish import Outcome
-from graftjax.search.programs import finish_program, gain_program
+from graftjax.search.programs import beam_program, finish_program
 from graftjax.search.region import ATOM_BUCKETS, Problem, empty_problem
 from graftjax.search.settings import ROWS, Settings
 from graftjax.search.shards import added_weights
@@ -34,8 +34,10 @@ def weighed(problem: Problem, rules: Rules = RULES) -> Problem:
 
 def search(problem: Problem, fill: bool = False, rules: Rules = RULES) -> Outcome:
     problem = weighed(problem, rules)
-    states, score = gain_program(problem, dials(rules), beam=BEAM, many=False)
-    return jax.device_get(finish_program(problem, dials(rules), states, score, fill=fill, many=False))
+    states, score = beam_program(problem, None, dials(rules), None, network=None, beam=BEAM)
+    return jax.device_get(
+        finish_program(problem, None, dials(rules), None, states, score, network=None, fill=fill)
+    )
 
 
 def dials(rules: Rules) -> Dials:

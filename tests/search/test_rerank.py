@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_problems import BUDGET, RULES, dials, drawn
+from made_problems import BUDGET, RULES, add, dials, drawn, empty, link, wide_beam
 
 from graftjax.igms.exact import covariance
 from graftjax.igms.exact import log_det as exact_log_det
 from graftjax.search.actions import choices
 from graftjax.search.beam import extend, grow, start_states
 from graftjax.search.lazy import candidates, first_bounds, lazy_gains
-from graftjax.search.programs import gain_program
 from graftjax.search.rerank import (
     NEVER,
     Shortlist,
@@ -229,10 +228,27 @@ def test_a_lazy_step_finds_the_best_candidates_of_a_full_one(seed, count):
     assert evaluated > 0
 
 
+def test_a_cluster_that_only_joins_is_found():
+    """Its own units are worth nothing, so the bound has to count the operator's."""
+    problem = empty()
+    add(problem, 0, 0, (0,), r0a0=1.0)
+    add(problem, 1, 1, (1,))
+    problem.entity[0, 0] = problem.entity[1, 1] = 1.0
+    problem.joins[0] = 13, 0, 1
+    link(problem, 0, 1, 1.0)
+    states, bound = start_states(problem, 4), first_bounds(problem, 4, dials())
+    outlook = jnp.zeros((4, len(problem.cluster)))
+    options, lazy = both(problem, states, bound, outlook, count=4)
+    zeros = jnp.zeros(4, jnp.int32)
+    states = taken(problem, states, options, zeros, zeros, states.live)
+    _, lazy = both(problem, states, lazy.bound, outlook, count=4)
+    assert float(lazy.gain[0, 1]) == pytest.approx(np.log1p(1 / (1 + RULES.noise)), abs=1e-4)
+
+
 def test_the_beam_carries_the_utility_that_stage_3_would_compute():
     """Why the search itself needs no queue: every synthesis of a beam comes with its exact log det."""
     problem = drawn(5)
-    states, _ = gain_program(problem, dials(), beam=64, many=False)
+    states, *_ = wide_beam(problem)
     found = Shortlist(states.table_cluster[:6], states.table_shard[:6], states.blocks[:6])
     states = jax.tree.map(lambda leaf: leaf[:6], states)
     values, *_ = rated(found, jnp.asarray(problem.correlation))
