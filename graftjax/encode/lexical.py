@@ -62,7 +62,7 @@ class TrigramIndex:
     def similarity(self, queries: Sequence[str]) -> Float[np.ndarray, "q n"]:
         """Cosine of each query with each text; trigrams unknown to the lake count in the query's length."""
         matrix = _matrix([trigrams(text) for text in queries], self.vocabulary, self.idf, self.num_texts)
-        return (matrix @ self._postings).toarray()
+        return sp.csr_matrix(matrix @ self._postings).toarray()
 
 
 def _matrix(

@@ -98,7 +98,7 @@ class Collector:
 
     def synthesis(self, evidence: QueryEvidence, region: Region) -> EvidenceSet | None:
         """Units of what `graft-fill` returns; None for an empty answer."""
-        found = self._engine._search(region.problem, None, fill=True)
+        found = self._engine.solve(region.problem, None, fill=True)
         count = int(found.num_tables)
         clusters = region.clusters[found.table_cluster[:count]].tolist()
         tables = [

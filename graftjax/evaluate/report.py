@@ -68,6 +68,36 @@ def retrieval_table(records: Sequence[Record], *, title: str, encoder: str, pape
     return "\n".join(lines)
 
 
+def latency_table(record: Record, title: str) -> str:
+    """Milliseconds per question beside the paper's Table 6, where the time goes and what else it costs."""
+    rows: list[tuple[str, ...]] = [("method", "mean", "p50", "p95", "skipped", "recompiles", "paper's mean")]
+    for method, row in record["methods"].items():
+        times, seconds = row["latency_ms"], paper_latency_s(method)
+        cells = [f"{times[name]:.1f}" for name in ("mean", "p50", "p95")] if times else ["-"] * 3
+        theirs = "" if seconds is None else f"{1000 * seconds:.0f}"
+        guided = " (learned)" if row["guided"] else ""
+        counts = str(row["n_skipped"]), str(row["recompiles_after_warmup"])
+        rows.append((method + guided, *cells, *counts, theirs))
+    many, exact = record["queries_per_second"], record["exact_against_beam"]
+    lines = [f"ms per question, L={record['L']}   lake: {title}", *_align(rows), ""]
+    stages = (f"{name} {times['mean']:.1f}" for name, times in record["stages_ms"].items())
+    lines.append(f"graft by stage, ms: {', '.join(stages)}")
+    lines.append(f"questions per second: {many['threads']:.0f} in threads, {many['stacked']:.0f} stacked")
+    if exact["n_enumerated"]:
+        lines.append(
+            f"graft-exact enumerated {exact['n_enumerated']} of {exact['n_questions']} questions; the beam "
+            f"by exact gains found the optimum in {100 * exact['optimum_found']:.1f} %, mean gap in U "
+            f"{exact['decided_gap']['mean']:.4f}, {exact['time_ratio']:.1f} times as fast "
+            f"({exact['beam_ms']:.1f} ms against {exact['exact_ms']['mean']:.1f}, search alone)"
+        )
+    lines.append(
+        f"memory: {record['peak_memory_mib']:.0f} MiB at most, index {record['index_mib']:.0f} MiB on disk"
+    )
+    if record["compile_s"] is not None:
+        lines.append(f"compilation without any cache: {record['compile_s']:.1f} s")
+    return "\n".join(lines)
+
+
 def skip_lines(records: Sequence[Record]) -> list[str]:
     """What was left out of the scores, and recompilations, one line a finding."""
     lines = []

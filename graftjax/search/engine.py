@@ -49,7 +49,7 @@ class Engine:
         self.index = index
         self.guide = guide
         self.settings = settings or Settings()
-        self._encoder = encoder
+        self.encoder = encoder
         self._shards = order_shards(index)
         self._dials = dials_of(self.settings)
 
@@ -78,7 +78,7 @@ class Engine:
         capacity = {bucket(self._room(budget), BUDGET_BUCKETS) for budget in budgets}
         counts = (0, stacked) if stacked else (0,)
         shapes = {(width, size, count) for width in widths for size in capacity for count in counts}
-        self._encoder.warm_up(bulk=True)
+        self.encoder.warm_up(bulk=True)
         if self.index.tables:
             _ = self.index.kinds, self.index.graph.cluster_joins
         with ThreadPoolExecutor() as pool:
@@ -97,7 +97,7 @@ class Engine:
         del question  # all that the search reads of it is in the intent
         atoms = atoms_of(intent)
         return self._no_answer(atoms, budget) or self._one(
-            atoms, encode_atoms([atoms], self._encoder), budget, fill
+            atoms, encode_atoms([atoms], self.encoder), budget, fill
         )
 
     def search_many(
@@ -119,15 +119,15 @@ class Engine:
         many = [atoms_of(intent) for intent in intents]
         answers = [self._no_answer(atoms, budget) for atoms in many]
         left = [place for place, answer in enumerate(answers) if answer is None]
-        encoded = encode_atoms((many[place] for place in left), self._encoder)
+        encoded = encode_atoms((many[place] for place in left), self.encoder)
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             if not stacked:
                 found = list(pool.map(lambda place: self._one(many[place], encoded, budget, fill), left))
             else:
-                questions = list(pool.map(lambda place: self._prepare(many[place], encoded, budget), left))
+                questions = list(pool.map(lambda place: self.prepare(many[place], encoded, budget), left))
                 outcomes = self._search_stacked(questions, stacked, fill)
                 found = [
-                    self._explain(question, outcome, budget, fill)
+                    self.explain(question, outcome, budget, fill)
                     for question, outcome in zip(questions, outcomes, strict=True)
                 ]
         for place, answer in zip(left, found, strict=True):
@@ -148,16 +148,18 @@ class Engine:
         """L as far as it matters: no more than the lake has, nor than the largest compiled shape."""
         return max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
 
-    def _prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int) -> Question:
+    def prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int) -> Question:
+        """Stage 1: evidence and region of an intent whose texts are encoded."""
         room = self._room(budget)
         return prepare(self.index, self._shards, self.settings, self.guide, atoms, encoded, room)
 
     def _one(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, fill: bool) -> Synthesis:
-        question = self._prepare(atoms, encoded, budget)
-        outcome = self._search(question.region.problem, question.outlook, fill=fill)
-        return self._explain(question, outcome, budget, fill)
+        question = self.prepare(atoms, encoded, budget)
+        outcome = self.solve(question.region.problem, question.outlook, fill=fill)
+        return self.explain(question, outcome, budget, fill)
 
-    def _explain(self, question: Question, outcome: Outcome, budget: int, fill: bool) -> Synthesis:
+    def explain(self, question: Question, outcome: Outcome, budget: int, fill: bool) -> Synthesis:
+        """The synthesis that an outcome stands for, with exact U, operators and reasons."""
         notes = left_out(question.evidence.atoms)
         room, count = self._room(budget), int(outcome.num_tables)
         if room < min(budget, len(self.index.tables)):
@@ -178,7 +180,8 @@ class Engine:
         for fill in (False, True):
             jax.block_until_ready(self._launch(problem, outlook, fill=fill, many=stacked > 0))
 
-    def _search(self, problem: Problem, outlook: Outlook | None, *, fill: bool) -> Outcome:
+    def solve(self, problem: Problem, outlook: Outlook | None, *, fill: bool) -> Outcome:
+        """Stages 2 and 3 for one problem: the answer's arrays, on the host."""
         return jax.device_get(self._launch(problem, outlook, fill=fill))
 
     def _search_stacked(self, questions: Sequence[Question], size: int, fill: bool) -> list[Outcome]:
