@@ -211,10 +211,7 @@ class Engine:
             problem, outlook, self._dials, values,
             network=network, beam=self.settings.beam, reward=reward, many=many,
         )  # fmt: skip
-        return finish_program(
-            problem, outlook, self._dials, values, states, score,
-            network=network, fill=fill, reward=reward, many=many,
-        )  # fmt: skip
+        return finish_program(problem, self._dials, states, score, fill=fill, reward=reward, many=many)
 
 
 def _stack(records: Sequence[Any]) -> Any:

@@ -1,11 +1,10 @@
 """From the syntheses that a beam ends with to the answer: unions, then (for `graft-fill`) the whole budget.
 
-Letters: B beams, C clusters, L budget, A actions, N = A + L candidates.
+Letters: B beams, C clusters, L budget, A actions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -13,19 +12,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from graftjax.igms.surrogates import RewardName
-from graftjax.search.actions import NEVER, Choice, Dials, choices
+from graftjax.search.actions import NEVER, Dials, choices
 from graftjax.search.beam import extend
 from graftjax.search.region import Leaf, Problem
 from graftjax.search.state import EMPTY, State
 
 VOTE_WIDTH = 0.02
 """Difference of scores at which a synthesis has 1/e of the best one's vote; chosen on tuning questions."""
-
-
-PREFERENCE = 6.0
-"""Log-det gain that one unit of Q is worth in filling; chosen on tuning questions."""
-Prefer = Callable[[State, Choice], Array]
-"""(one synthesis, its candidates) → the advantage [N] of each over stopping."""
 
 
 class Outcome(NamedTuple):
@@ -57,16 +50,12 @@ def finish(
     score: Float[Array, " B"],
     *,
     fill: bool,
-    prefer: Prefer | None = None,
     reward: RewardName = "igms",
 ) -> Outcome:
-    """The synthesis with the best score, completed by unions; with `fill`, the budget spent.
-
-    `prefer`: what a value function thinks of candidates; it counts in filling.
-    """
+    """The synthesis with the best score, completed by unions; with `fill`, the budget spent."""
     best = jax.tree.map(lambda leaf: leaf[jnp.argmax(score)], states)
     best = complete(problem, best, certainty(states, score), dials, reward)
-    return outcome_of(spend(problem, dials, best, prefer, reward) if fill else best)
+    return outcome_of(spend(problem, dials, best, reward) if fill else best)
 
 
 def certainty(states: State, score: Float[Array, " B"]) -> Float[Array, " C"]:
@@ -107,13 +96,13 @@ def spend(
     problem: Problem,
     dials: Dials,
     state: State,
-    prefer: Prefer | None = None,
     reward: RewardName = "igms",
 ) -> State:
     """Go on by the largest gain until the budget is spent (method `graft-fill`).
 
-    A table that integrates with the synthesis comes before one that does not: ω of its best join counts
-    beside the gain, 1 for a further table of a cluster.
+    Regular actions come first: a value function may have refused some. A table that integrates with the
+    synthesis comes before one that does not: ω of its best join counts beside the gain, 1 for a further table
+    of a cluster.
     """
 
     def unfinished(carry: tuple[State, Array]) -> Array:
@@ -126,9 +115,9 @@ def spend(
         possible = jnp.isfinite(options.gain) & (options.gain > 0.5 * NEVER)
         joined = jnp.where((state.taken > 0)[None, :], problem.direct[problem.cluster], 0.0).max(1)
         worth = options.gain + jnp.concatenate([joined, jnp.ones(state.table_cluster.shape)])
-        if prefer is not None:
-            worth += PREFERENCE * prefer(state, options)
-        candidate = jnp.argmax(jnp.where(possible, worth, NEVER))
+        regular = options.regular & possible
+        open_ = jnp.where(regular.any(), regular, possible)
+        candidate = jnp.argmax(jnp.where(open_, worth, NEVER))
         rows, scales, bridges = options.operator_row, options.scale, options.bridge
         grown = extend(problem, state, candidate, rows, scales, bridges, dials, reward)
         moved = possible.any()

@@ -1,7 +1,7 @@
 """Algorithm 3 with the learned value function: the beam search by γ^t·Q.
 
 Scores of syntheses of different length can be compared because all are discounted to the start.
-Letters: B beams, A actions, L budget, N = A + L candidates.
+Letters: B beams, A actions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from graftjax.igms.surrogates import RewardName
 from graftjax.iql.presets import NetworkSettings
@@ -50,25 +50,6 @@ def beam_by_value(
         return take, jnp.where(states.num_tables > 0, worth * q_stop, -1.0)
 
     return decide(problem, dials, rate, beam=beam, reward=reward)
-
-
-def advantages(
-    network: NetworkSettings,
-    params: Any,
-    scales: Scales,
-    gamma: Array,
-    problem: Problem,
-    outlook: Outlook,
-    dials: Dials,
-    state: State,
-    options: Choice,
-) -> Float[Array, " N"]:
-    """Q(s, a) − γ·Q(s, stop) of each candidate of one synthesis; 0 for further tables of its clusters."""
-    states, many = (jax.tree.map(lambda leaf: leaf[None], record) for record in (state, options))
-    q, q_stop = action_values(network, params, scales, problem, outlook, states, many, dials)
-    found = jnp.clip(q[0] - gamma * q_stop[0], -1.0, 1.0)
-    found = jnp.where(jnp.isfinite(found), found, 0.0)
-    return jnp.concatenate([found, jnp.zeros(state.table_cluster.shape)])
 
 
 def _open(problem: Problem, states: State, options: Choice) -> Array:

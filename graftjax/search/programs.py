@@ -19,7 +19,7 @@ from graftjax.search.actions import Dials
 from graftjax.search.beam import beam_by_gain
 from graftjax.search.finish import Outcome, finish
 from graftjax.search.guide import Outlook, Scales
-from graftjax.search.guided import advantages, beam_by_value
+from graftjax.search.guided import beam_by_value
 from graftjax.search.region import Problem
 from graftjax.search.state import State
 
@@ -54,29 +54,23 @@ def beam_program(
     return (jax.vmap(one) if many else one)(problem, outlook)
 
 
-@partial(jax.jit, static_argnames=("network", "fill", "reward", "many"))
+@partial(jax.jit, static_argnames=("fill", "reward", "many"))
 def finish_program(
     problem: Problem,
-    outlook: Outlook | None,
     dials: Dials,
-    values: Values | None,
     states: State,
     score: Float[Array, "*_ B"],
     *,
-    network: NetworkSettings | None,
     fill: bool,
     reward: RewardName = "igms",
     many: bool = False,
 ) -> Outcome:
     """From the beam to the answer."""
 
-    def one(problem: Problem, outlook: Outlook | None, states: State, score: Array) -> Outcome:
-        prefer = None
-        if fill and outlook is not None and values is not None and network is not None:
-            prefer = partial(advantages, network, *values, problem, outlook, dials)
-        return finish(problem, dials, states, score, fill=fill, prefer=prefer, reward=reward)
+    def one(problem: Problem, states: State, score: Array) -> Outcome:
+        return finish(problem, dials, states, score, fill=fill, reward=reward)
 
-    return (jax.vmap(one) if many else one)(problem, outlook, states, score)
+    return (jax.vmap(one) if many else one)(problem, states, score)
 
 
 def num_compiled() -> int:

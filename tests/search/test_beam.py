@@ -35,9 +35,7 @@ def weighed(problem: Problem, rules: Rules = RULES) -> Problem:
 def search(problem: Problem, fill: bool = False, rules: Rules = RULES) -> Outcome:
     problem = weighed(problem, rules)
     states, score = beam_program(problem, None, dials(rules), None, network=None, beam=BEAM)
-    return jax.device_get(
-        finish_program(problem, None, dials(rules), None, states, score, network=None, fill=fill)
-    )
+    return jax.device_get(finish_program(problem, dials(rules), states, score, fill=fill))
 
 
 def dials(rules: Rules) -> Dials:

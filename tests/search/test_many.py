@@ -65,9 +65,7 @@ def test_the_compiled_reward_is_that_of_the_reported_units(reward, seed):
     problem.atom_kind[10:15] = AtomKind.HAS_ATTRIBUTE
     rules = replace(RULES, least_gain=0.05, least_fragment_gain=0.02)
     states, score = beam_program(problem, None, dials(rules), None, network=None, beam=4, reward=reward)
-    outcome = finish_program(
-        problem, None, dials(rules), None, states, score, network=None, fill=True, reward=reward
-    )
+    outcome = finish_program(problem, dials(rules), states, score, fill=True, reward=reward)
     count = int(outcome.num_tables)
     assert count > 3
     cluster, shard = np.asarray(outcome.table_cluster[:count]), np.asarray(outcome.table_shard[:count])
