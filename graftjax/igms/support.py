@@ -89,21 +89,20 @@ def node_support(
     if not per_atom or not index.space.texts:
         return NodeSupport(entity, column)
     cosines = _Cosines(index, encoder, s.lexical_share, atoms.node_kind, per_atom)
-    is_key = nodes.key >= 0
+    keys = np.flatnonzero(nodes.key >= 0)
     for node, kind in enumerate(atoms.node_kind):
         if kind == ENTITY:
             share = s.entity_schema
-            cosine = (1 - share) * cosines.of("table", node) + share * cosines.of("schema", node)
-            entity[int(atoms.node_tree[node])] = sigmoid(s.beta * (cosine.max(1) - s.c0))
+            cosine = cosines.best(node, {"table": 1 - share, "schema": share})
+            entity[int(atoms.node_tree[node])] = sigmoid(s.beta * (cosine - s.c0))
         elif kind == ATTRIBUTE:
             share = s.attribute_header
-            cosine = (1 - share) * cosines.of("context", node) + share * cosines.of("header", node)
-            cosine = cosine.max(1)
-            alias = s.key_alias * cosines.of("key", node)
-            cosine = np.where(is_key, np.maximum(cosine, alias), cosine)
+            cosine = cosines.best(node, {"context": 1 - share, "header": share})
+            alias = s.key_alias * cosines.best(node, {"key": 1.0}, keys)
+            cosine[keys] = np.maximum(cosine[keys], alias)
             column[node] = sigmoid(s.beta * (cosine - s.c0))
         elif kind == VALUE:
-            column[node] = sigmoid(s.beta * (cosines.of("value", node) - s.value_c0))
+            column[node] = sigmoid(s.beta * (cosines.best(node, {"value": 1.0}) - s.value_c0))
             holders = index.classes_with(hash_value(normalise(atoms.node_text[node])))
             column[node, holders] = np.maximum(column[node, holders], s.value_hit)
     return NodeSupport(entity, column)
@@ -141,10 +140,31 @@ class _Cosines:
                 cosines = space.similarity(distinct, encoder.encode(distinct), share)
                 self._found[name] = {text: row for row, text in enumerate(distinct)}, cosines
 
-    def of(self, name: str, node: int) -> np.ndarray:
-        """Cosine of an atom with each node, shaped as the field of `NodeTexts`; the better of two texts."""
+    def best(
+        self, node: int, shares: dict[str, float], only: np.ndarray | None = None
+    ) -> Float[np.ndarray, " N"]:
+        """Weighted cosine of an atom with each lake node, or those in `only`, by the best reading."""
+        kinds = [self._index.kinds[name] for name in shares]
+        rows = [share * self._row(name, node) for name, share in shares.items()]
+        firsts = [kind.first if only is None else kind.first[only] for kind in kinds]
+        result = _sum(row[first] for row, first in zip(rows, firsts, strict=True))
+        if only is None:
+            for varied in (kind.varied for kind in kinds):
+                readings = _sum(row[kind.text[varied]] for row, kind in zip(rows, kinds, strict=True))
+                result[varied] = readings.max(1) if len(varied) else result[varied]
+        return result
+
+    def _row(self, name: str, node: int) -> np.ndarray:
+        """Cosine of an atom with each text of a kind; the better of the atom's two texts."""
         row, cosines = self._found[name]
         first, *others = (cosines[row[self._texts[node][place]]] for place in _COMPARED[name][1])
         for other in others:
             first = np.maximum(first, other)
-        return first[self._index.kinds[name].text]
+        return first
+
+
+def _sum(parts: Iterable[np.ndarray]) -> np.ndarray:
+    first, *others = parts
+    for other in others:
+        first = first + other
+    return first

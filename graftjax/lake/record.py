@@ -47,6 +47,10 @@ class NodeKind:
     space: TextSpace
     text: np.ndarray
     """int32, shaped as the field: which text of `space` stands for a node; 0 where there is none."""
+    first: np.ndarray
+    """int32 [M] or [K]: the first reading of each node."""
+    varied: np.ndarray
+    """int64: nodes whose readings differ; few, since the tables of a cluster mostly agree on names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +88,11 @@ class LakeIndex:
         for field in fields(NodeTexts):
             numbers = getattr(self.nodes, field.name)
             used, text = np.unique(np.maximum(numbers, 0), return_inverse=True)
-            kinds[field.name] = NodeKind(self.space.part(used), text.reshape(numbers.shape).astype(np.int32))
+            text = text.reshape(numbers.shape).astype(np.int32)
+            readings = text.reshape(len(text), -1)
+            varied = np.flatnonzero((readings != readings[:, :1]).any(1))
+            first = np.ascontiguousarray(readings[:, 0]) if readings.size else np.zeros(len(text), np.int32)
+            kinds[field.name] = NodeKind(self.space.part(used), text, first, varied)
         return kinds
 
     @cached_property
