@@ -1,4 +1,4 @@
-"""CPU time of an update of the `cpu` preset: `pytest -m benchmark tests/iql`."""
+"""CPU time of an update of the `cpu` preset: `make bench`."""
 
 from __future__ import annotations
 
