@@ -90,7 +90,9 @@ def fit(
         _open_metrics(folder, step)
 
     with (
-        tqdm(total=settings.steps, initial=step, disable=not (progress and writes), unit="update") as bar,
+        tqdm(
+            total=settings.steps, initial=step, disable=None if progress and writes else True, unit="update"
+        ) as bar,
         _interruption() as interrupted,
     ):
         while step < last:
