@@ -89,10 +89,9 @@ def fit(
     if writes:
         _open_metrics(folder, step)
 
+    hidden = None if progress and writes else True  # None: tqdm hides itself outside of a terminal
     with (
-        tqdm(
-            total=settings.steps, initial=step, disable=None if progress and writes else True, unit="update"
-        ) as bar,
+        tqdm(total=settings.steps, initial=step, disable=hidden, unit="update") as bar,
         _interruption() as interrupted,
     ):
         while step < last:
