@@ -13,18 +13,15 @@ from functools import cache
 import numpy as np
 from jaxtyping import Float, Int
 
+from graftjax.search.shards import added_weights
+
 BATCH = 1024
 """Matrices whose determinants are computed at once."""
 
 
 def shard_weights(correlation: Float[np.ndarray, "C S S"], noise: float) -> Float[np.ndarray, "C S+1"]:
     """w_c(k) for k = 0..S."""
-    count, size, _ = correlation.shape
-    weights = np.zeros((count, size + 1))
-    own = correlation.astype(np.float64) + noise * np.eye(size)
-    for k in range(1, size + 1):
-        weights[:, k] = np.linalg.solve(own[:, :k, :k], np.ones((count, k, 1))).sum((1, 2))
-    return weights
+    return np.pad(added_weights(correlation, noise).cumsum(1), ((0, 0), (1, 0)))
 
 
 def log_dets(grams: Float[np.ndarray, "n a a"], weights: Float[np.ndarray, "V n"]) -> Float[np.ndarray, " V"]:

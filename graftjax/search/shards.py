@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
-from scipy.linalg import solve_triangular
 
 from graftjax.igms.settings import ScoreSettings
 from graftjax.lake import sketch
@@ -38,7 +37,7 @@ class ShardOrder:
         if found is None:
             overlap = self.overlap[cluster].astype(np.float64)
             jaccard = score.shard_correlation + (1 - score.shard_correlation) * overlap
-            self._added[key] = found = added_weights(jaccard, score.noise)
+            self._added[key] = found = added_weights(jaccard, score.noise).astype(np.float32)
         return found
 
     def fresh(self, cluster: int, count: int, least_novelty: float) -> int:
@@ -46,13 +45,17 @@ class ShardOrder:
         return count - int((self.copied[cluster][:count] > 1 - least_novelty).sum())
 
 
-def added_weights(jaccard: Float[np.ndarray, "S S"], noise: float) -> Float[np.ndarray, " S"]:
-    """w(k + 1) − w(k) for k = 0..S−1, where w(k) = 1ᵀ (K + σ0² I)⁻¹ 1 for the first k tables.
+def added_weights(
+    jaccard: Float[np.ndarray, "*clusters S S"], noise: float
+) -> Float[np.ndarray, "*clusters S"]:
+    """w(k + 1) − w(k) for k = 0..S−1, where w(k) = 1ᵀ (K + σ0² I)⁻¹ 1 for the first k tables; float64.
 
     With K + σ0² I = L Lᵀ and y = L⁻¹ 1, w(k) is the sum of the first k entries of y².
     """
-    factor = np.linalg.cholesky(jaccard.astype(np.float64) + noise * np.eye(len(jaccard)))
-    return (solve_triangular(factor, np.ones(len(jaccard)), lower=True) ** 2).astype(np.float32)
+    size = jaccard.shape[-1]
+    factor = np.linalg.cholesky(jaccard.astype(np.float64) + noise * np.eye(size))
+    ones = np.ones((*jaccard.shape[:-1], 1))
+    return np.linalg.solve(factor, ones)[..., 0] ** 2
 
 
 def order_shards(index: LakeIndex, copy: float = 0.5) -> ShardOrder:

@@ -10,9 +10,9 @@ from jaxtyping import Array
 
 from graftjax.search.actions import Dials
 from graftjax.search.beam import beam_by_gain
-from graftjax.search.completion import shard_weights
 from graftjax.search.finish import Outcome, finish
 from graftjax.search.region import ATOM_BUCKETS, Problem, empty_problem
+from graftjax.search.shards import added_weights
 from graftjax.search.state import State
 
 BUDGET, WIDTH, WIDE = 8, ATOM_BUCKETS[0], 64
@@ -39,10 +39,23 @@ def empty(budget: int = BUDGET) -> Problem:
     return weighed(problem)
 
 
-def weighed(problem: Problem) -> Problem:
-    """With what further tables add, as their Jaccard says."""
-    problem.added[:] = np.diff(shard_weights(problem.correlation, RULES.noise), axis=1)
+def weighed(problem: Problem, rules: Rules = RULES) -> Problem:
+    """With what further tables add, as their Jaccards say."""
+    problem.added[:] = added_weights(problem.correlation, rules.noise)
+    problem.overlap[:] = np.tril(problem.correlation, -1).sum(2)
     return problem
+
+
+def shards(problem: Problem, cluster: int, count: int, fresh: int, level: float) -> None:
+    """Tables of a cluster with one Jaccard for each two of them."""
+    problem.shards[cluster], problem.fresh[cluster] = count, fresh
+    problem.correlation[cluster] = level + (1 - level) * np.eye(problem.correlation.shape[1])
+
+
+def names(outcome: Outcome) -> tuple[tuple[int, int], ...]:
+    count = int(outcome.num_tables)
+    pairs = zip(outcome.table_cluster[:count].tolist(), outcome.table_shard[:count].tolist(), strict=True)
+    return tuple(sorted(pairs))
 
 
 def add(
@@ -113,3 +126,36 @@ def drawn(seed: int, trees: int = 3, each: int = 2, atoms: int = 12, budget: int
             size = problem.correlation.shape[1]
             problem.correlation[cluster] = level + (1 - level) * np.eye(size)
     return weighed(problem)
+
+
+def witnesses(rng: np.random.Generator, trees: int, each: int, atoms: int = 12) -> Problem:
+    """`each` candidate clusters for every tree, with random units over the tree's own and common atoms."""
+    problem = empty()
+    for tree in range(trees):
+        for k in range(each):
+            number = tree * each + k
+            add(problem, number, number, (tree,))
+            problem.rows[number, 0, tree] = rng.random()
+            problem.rows[number, 1:3, :atoms] = rng.random((2, atoms)) * (rng.random((2, atoms)) < 0.4)
+    problem.entity[:trees, : trees * each] = rng.random((trees, trees * each))
+    problem.bound[:trees] = 3.0 * rng.random(trees)
+    return problem
+
+
+def mixed(seed: int) -> Problem:
+    """Everything at once: alternatives, a cluster for two trees, joins, bridges, a fragment, shards."""
+    rng = np.random.default_rng(1000 + seed)
+    problem = witnesses(rng, 3, 2)
+    problem.joins[:2] = [(13, 0, 1), (14, 1, 2)]
+    add(problem, 6, 0, (0, 1))
+    problem.rows[6] = np.maximum(problem.rows[0], 0.5 * problem.rows[2])
+    add(problem, 7, 6, fragment=1, r1a9=0.9, r1a10=0.8)
+    problem.edge_mask[10] = True
+    link(problem, 6, 2, 0.8)
+    link(problem, 0, 2, rng.random())
+    link(problem, 2, 4, rng.random())
+    bridge(problem, 1, 3, 7, rng.random())
+    bridge(problem, 3, 5, 8, rng.random())
+    for cluster in (0, 7):
+        shards(problem, cluster, 3, 2, 0.9)
+    return problem

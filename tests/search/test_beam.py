@@ -8,106 +8,39 @@ from __future__ import annotations
 from dataclasses import replace
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from brute_force import Partial, Rules, all_outcomes, log_det, steps
+from made_problems import (
+    BUDGET,
+    RULES,
+    WIDTH,
+    add,
+    bridge,
+    dials,
+    empty,
+    link,
+    mixed,
+    names,
+    shards,
+    weighed,
+    witnesses,
+)
 
 from graftjax.igms.exact import covariance
 from graftjax.igms.exact import log_det as exact_log_det
-from graftjax.search.actions import Dials
 from graftjax.search.finish import Outcome
 from graftjax.search.programs import beam_program, finish_program
-from graftjax.search.region import ATOM_BUCKETS, Problem, empty_problem
+from graftjax.search.region import Problem, empty_problem
 from graftjax.search.settings import ROWS, Settings
-from graftjax.search.shards import added_weights
 
-BUDGET, WIDTH, BEAM = 8, ATOM_BUCKETS[0], Settings().beam
-RULES = Rules(noise=0.1, power=0.5, supported=0.5, least_gain=0.3, least_fragment_gain=0.2)
-
-
-def weighed(problem: Problem, rules: Rules = RULES) -> Problem:
-    """With the weights that follow from its Jaccards."""
-    added = np.stack([added_weights(jaccard, rules.noise) for jaccard in problem.correlation])
-    return problem._replace(added=added)
+BEAM = Settings().beam
 
 
 def search(problem: Problem, fill: bool = False, rules: Rules = RULES) -> Outcome:
     problem = weighed(problem, rules)
     states, score = beam_program(problem, None, dials(rules), None, network=None, beam=BEAM)
     return jax.device_get(finish_program(problem, dials(rules), states, score, fill=fill))
-
-
-def dials(rules: Rules) -> Dials:
-    return Dials(
-        noise=jnp.asarray(rules.noise, jnp.float32),
-        endpoint_power=jnp.asarray(rules.power, jnp.float32),
-        supported=jnp.asarray(rules.supported, jnp.float32),
-        least_gain=jnp.asarray(rules.least_gain, jnp.float32),
-        least_fragment_gain=jnp.asarray(rules.least_fragment_gain, jnp.float32),
-    )
-
-
-def shards(problem: Problem, cluster: int, count: int, fresh: int, level: float) -> None:
-    """Tables of a cluster with one Jaccard for each two of them."""
-    problem.shards[cluster], problem.fresh[cluster] = count, fresh
-    problem.correlation[cluster] = level + (1 - level) * np.eye(problem.correlation.shape[1])
-
-
-def names(outcome: Outcome) -> tuple[tuple[int, int], ...]:
-    count = int(outcome.num_tables)
-    pairs = zip(outcome.table_cluster[:count].tolist(), outcome.table_shard[:count].tolist(), strict=True)
-    return tuple(sorted(pairs))
-
-
-def empty(budget: int = BUDGET) -> Problem:
-    problem = empty_problem(WIDTH, BUDGET)._replace(budget=np.asarray(budget, np.int32))
-    problem.atom_mask[:] = True
-    problem.direct[np.diag_indices_from(problem.direct)] = 1.0
-    problem.path[np.diag_indices_from(problem.path)] = 1.0
-    return problem
-
-
-def add(
-    problem: Problem,
-    action: int,
-    cluster: int,
-    trees: tuple[int, ...] = (),
-    fragment: int = -1,
-    **rows: float,
-):
-    """An action whose unit number i supports atoms as told: `r1a3=0.5` is unit 1, atom 3."""
-    problem.cluster[action], problem.fragment[action], problem.action_valid[action] = cluster, fragment, True
-    problem.witnesses[action, list(trees)] = True
-    problem.shards[cluster] = problem.fresh[cluster] = max(problem.shards[cluster], 1)
-    for name, value in rows.items():
-        row, atom = name[1:].split("a")
-        problem.rows[action, int(row), int(atom)] = value
-
-
-def link(problem: Problem, a: int, b: int, omega: float) -> None:
-    problem.direct[a, b] = problem.direct[b, a] = omega
-    problem.path[a, b] = problem.path[b, a] = omega
-
-
-def bridge(problem: Problem, a: int, b: int, via: int, weight: float) -> None:
-    problem.path[a, b] = problem.path[b, a] = weight
-    problem.bridge[a, b] = problem.bridge[b, a] = via
-    problem.shards[via] = problem.fresh[via] = max(problem.shards[via], 1)
-
-
-def witnesses(rng: np.random.Generator, trees: int, each: int, atoms: int = 12) -> Problem:
-    """`each` candidate clusters for every tree, with random units over the tree's own and common atoms."""
-    problem = empty()
-    for tree in range(trees):
-        for k in range(each):
-            number = tree * each + k
-            add(problem, number, number, (tree,))
-            problem.rows[number, 0, tree] = rng.random()
-            problem.rows[number, 1:3, :atoms] = rng.random((2, atoms)) * (rng.random((2, atoms)) < 0.4)
-    problem.entity[:trees, : trees * each] = rng.random((trees, trees * each))
-    problem.bound[:trees] = 3.0 * rng.random(trees)
-    return problem
 
 
 def test_with_room_for_all_the_best_of_all_sequences_is_found():
@@ -143,25 +76,6 @@ def test_shards_are_completed_and_near_copies_left():
         assert names(outcome) == best, seed
         for cluster in (0, 1):
             assert sum(c == cluster for c, _ in names(outcome)) <= problem.fresh[cluster]
-
-
-def mixed(seed: int) -> Problem:
-    """Everything at once: alternatives, a cluster for two trees, joins, bridges, a fragment, shards."""
-    rng = np.random.default_rng(1000 + seed)
-    problem = witnesses(rng, 3, 2)
-    problem.joins[:2] = [(13, 0, 1), (14, 1, 2)]
-    add(problem, 6, 0, (0, 1))
-    problem.rows[6] = np.maximum(problem.rows[0], 0.5 * problem.rows[2])
-    add(problem, 7, 6, fragment=1, r1a9=0.9, r1a10=0.8)
-    problem.edge_mask[10] = True
-    link(problem, 6, 2, 0.8)
-    link(problem, 0, 2, rng.random())
-    link(problem, 2, 4, rng.random())
-    bridge(problem, 1, 3, 7, rng.random())
-    bridge(problem, 3, 5, 8, rng.random())
-    for cluster in (0, 7):
-        shards(problem, cluster, 3, 2, 0.9)
-    return problem
 
 
 @pytest.mark.parametrize("seed", range(8))

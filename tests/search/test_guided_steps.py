@@ -5,7 +5,7 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
-from test_beam import BUDGET, RULES, add, dials, empty, link, shards, weighed
+from made_problems import BUDGET, RULES, add, dials, empty, link, shards, weighed
 
 from graftjax.iql.graph import ALIGN_TABLE, NUM_EDGE_TYPES
 from graftjax.search.actions import NEVER, choices

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_problems import BUDGET, RULES, dials, mixed, weighed
 from small_lakes import encoder, intent_of
-from test_beam import BUDGET, RULES, dials, mixed, weighed
 
 from graftjax.demo import queries_file
 from graftjax.errors import UsageError
@@ -60,7 +60,6 @@ def test_no_questions_and_no_budget(engine, intents):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_compiled_reward_is_that_of_the_reported_units(reward, seed):
     problem = weighed(mixed(seed))
-    problem.overlap[:] = np.tril(problem.correlation, -1).sum(2)
     problem.atom_kind[:] = AtomKind.ATTRIBUTE
     problem.atom_kind[10:15] = AtomKind.HAS_ATTRIBUTE
     rules = replace(RULES, least_gain=0.05, least_fragment_gain=0.02)
