@@ -26,7 +26,7 @@ from graftjax.evaluate.metrics import score
 
 GRID: dict[str, tuple[float, ...]] = {
     "least_gain": (0.8, 1.1, 1.3, 1.6),
-    "shard_correlation": (0.98, 0.99, 0.995, 0.999),
+    "shard_correlation": (0.0, 0.9, 0.999),
     "c0": (0.0, 0.3, 0.42, 0.45, 0.48),
     "beta": (8.0, 10.0, 12.0),
     "value_c0": (0.45, 0.5, 0.55),

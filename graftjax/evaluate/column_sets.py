@@ -3,8 +3,9 @@
 * `physical`: a table is the set of its own columns, a column is itself. Nothing is shared between tables.
 * `header`: the same sets, with columns of equal header being equal, whatever table they are in.
 * `content`: pairs of column class and value. Two shards share the values that are in both; a copy shares all.
-* `rows`: only the same unit of two tables of one cluster correlates, by the Jaccard of the tables' rows.
-* `search`: the reading that the search uses. As `rows`, with s + (1 − s)·Jaccard, s = `shard_correlation`.
+* `rows`: only the same unit of two tables of one cluster correlates, by the Jaccard of the tables' rows. The
+  search reads it so (`ScoreSettings.shard_correlation` = 0).
+* `shared`: as `rows`, but with s + (1 − s)·Jaccard: shards have most of their noise in common.
 
 The first three are Jaccard coefficients of sets, so C = Jaccard + σ0² I is positive definite.
 Letters: q units.
@@ -24,18 +25,18 @@ from graftjax.evaluate.evidence_sets import EvidenceSet
 from graftjax.lake import sketch
 from graftjax.lake.record import LakeIndex
 
-Reading = Literal["physical", "header", "content", "rows", "search"]
+Reading = Literal["physical", "header", "content", "rows", "shared"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
+SHARED = 0.999
+"""s of the reading `shared`."""
 SAMPLE = 256
 """Distinct values per column class that stand for all of them in `content`."""
 
 
-def jaccard(
-    reading: Reading, index: LakeIndex, units: EvidenceSet, shard_correlation: float
-) -> Float[np.ndarray, "q q"]:
+def jaccard(reading: Reading, index: LakeIndex, units: EvidenceSet) -> Float[np.ndarray, "q q"]:
     """Jaccard of the column sets of all pairs of units; 1 on the diagonal."""
-    if reading in ("rows", "search"):
-        return _same_unit(index, units, shard_correlation if reading == "search" else 0.0)
+    if reading in ("rows", "shared"):
+        return _same_unit(index, units, SHARED if reading == "shared" else 0.0)
     elements = {"physical": _physical, "header": _header, "content": _content}[reading](index)
     return _jaccard([_set_of(unit, elements, i) for i, unit in enumerate(units.columns)])
 

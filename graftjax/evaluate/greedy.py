@@ -55,9 +55,8 @@ def candidates_of(collector: Collector, evidence: QueryEvidence, region: Region)
     place = units.table * blocks.shape[1] + units.row
     full: dict[Reading, np.ndarray] = {}
     for reading in READINGS:
-        level = collector.settings.score.shard_correlation
         full[reading] = np.zeros((len(numbers) * blocks.shape[1],) * 2)
-        full[reading][np.ix_(place, place)] = jaccard(reading, collector.index, units, level)
+        full[reading][np.ix_(place, place)] = jaccard(reading, collector.index, units)
     return Candidates(numbers, actions, blocks, full)
 
 

@@ -36,10 +36,9 @@ def measure(
     for number, (source, units) in enumerate(_sets(collector, cases, budget, seed)):
         distinct = np.equal.outer(units.cluster, units.cluster) & (row_overlap(index, units) < DISTINCT_ROWS)
         for reading in READINGS:
-            level = collector.settings.score.shard_correlation
             outcomes[source, reading].append(
                 trials(
-                    units.support, jaccard(reading, index, units, level), collector.settings.score.noise,
+                    units.support, jaccard(reading, index, units), collector.settings.score.noise,
                     units.table, distinct, reading == "physical", count,
                     np.random.default_rng([seed, number]),
                 )

@@ -27,8 +27,9 @@ class ScoreSettings:
     """λ of the retrieval space."""
     noise: float = 0.01
     """σ0²."""
-    shard_correlation: float = 0.999
-    """Jaccard of the same column in two tables of a cluster that share no row (1 for a full copy)."""
+    shard_correlation: float = 0.0
+    """Jaccard of the same column in two tables of a cluster that share no row (1 for a full copy). At 0
+    shards complement each other. It decides what unions are worth in U, not which clusters are found."""
     hop_discount: float = 0.6
     """Factor per bridge on a join path; 1 in the paper."""
     join_endpoint_power: float = 0.5

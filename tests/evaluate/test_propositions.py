@@ -12,7 +12,7 @@ from small_lakes import encoder, index_of, intent_of
 
 from graftjax.errors import UsageError
 from graftjax.evaluate import datasets
-from graftjax.evaluate.column_sets import READINGS, jaccard, row_overlap
+from graftjax.evaluate.column_sets import READINGS, SHARED, jaccard, row_overlap
 from graftjax.evaluate.evidence_sets import OPERATOR, Collector, EvidenceSet, pack
 from graftjax.evaluate.greedy import candidates_of, greedy
 from graftjax.evaluate.propositions import PROPERTIES, summary, trials
@@ -92,7 +92,7 @@ def test_readings_of_column_sets(lake):
     name = [table.id.name for table in lake.tables]
     at = {(name[t], int(r)): i for i, (t, r) in enumerate(zip(units.table, units.row, strict=True))}
     one, two, copy, other = "students_1", "students_2", "students_5", "courses"
-    found = {reading: jaccard(reading, lake, units, 0.9) for reading in READINGS}
+    found = {reading: jaccard(reading, lake, units) for reading in READINGS}
     assert len(set(units.cluster.tolist())) == 2
     assert row_overlap(lake, units)[name.index(one), name.index(copy)] == 1.0
     for matrix in found.values():
@@ -110,8 +110,8 @@ def test_readings_of_column_sets(lake):
     assert between("content", (one, 1), (copy, 1)) == between("content", (one, 0), (copy, 0)) == 1.0
     assert between("content", (one, 1), (other, 1)) == 0.0
     assert between("rows", (one, 1), (two, 1)) == between("rows", (one, 0), (one, 1)) == 0.0
-    assert between("rows", (one, 1), (copy, 1)) == between("search", (one, 1), (copy, 1)) == 1.0
-    assert between("search", (one, 1), (two, 1)) == pytest.approx(0.9)
+    assert between("rows", (one, 1), (copy, 1)) == between("shared", (one, 1), (copy, 1)) == 1.0
+    assert between("shared", (one, 1), (two, 1)) == pytest.approx(SHARED)
 
 
 def test_evidence_of_a_question(lake):
