@@ -23,6 +23,8 @@ from graftjax.search.state import EMPTY, State, empty_state, observe, place
 Rate = Callable[[State, Choice, Array], tuple[Array, Array]]
 """(states, their candidates, decisions so far) → (score of taking each action [B, A], of stopping [B]); NEVER
 for what is not to be done. Scores of syntheses of different length are compared with each other."""
+SCORE_BITS = 15
+"""Bits of a score's mantissa that are compared; float32 has 23, of which sums of gains lose some."""
 _STOPPED = 0x9E3779B9
 """Tells a synthesis that has stopped from the same one that goes on."""
 
@@ -109,7 +111,12 @@ def choose(which: Array, new: State, old: State) -> State:
 
 
 def best_distinct(score: Array, signature: Array, beam: int) -> tuple[Array, Array, Array]:
-    """(score, parent, candidate), each [B], of the best candidates [B, N + 1]; one slot per set of tables."""
+    """(score, parent, candidate), each [B], of the best candidates [B, N + 1]; one slot per set of tables.
+
+    Scores that agree in their first digits are equal, and then the better parent goes first: the order in
+    which two tables are taken must not hang on rounding.
+    """
+    score = jax.lax.reduce_precision(score, exponent_bits=8, mantissa_bits=SCORE_BITS)
     flat = jnp.pad(score.reshape(-1), (0, max(0, beam - score.size)), constant_values=NEVER)
     signature = jnp.pad(signature.reshape(-1), (0, flat.shape[0] - signature.size))
     top, picked = jax.lax.top_k(flat, min(4 * beam, flat.shape[0]))
