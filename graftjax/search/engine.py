@@ -81,7 +81,7 @@ class Engine:
         self.encoder.warm_up(bulk=True)
         if self.index.tables:
             _ = self.index.kinds, self.index.graph.cluster_joins
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # a compilation takes a gigabyte
             list(pool.map(lambda shape: self._compile(*shape), sorted(shapes)))
 
     def num_compiled(self) -> int:
