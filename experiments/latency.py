@@ -47,7 +47,7 @@ class Args:
     encoder: str = "embedded"
     """Text encoder: embedded, a model folder, or a hub name."""
     compile: bool = True
-    """Also compile once more without any cache, to time it."""
+    """Compile once more without any cache, to time it; --no-compile leaves that out."""
     seed: int = 0
     """Seed of the first run."""
     runs: int = 1

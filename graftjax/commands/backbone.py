@@ -47,7 +47,7 @@ def finetune_backbone(arguments: Train, index: LakeIndex, encoder: Any, settings
     plain = compressed_samples(index, (sample.compression for sample in samples))
     score = ScoreSettings()
     pairs = make_pairs(index, reworded(plain, rng, vocabulary, settings.wording), encoder, rng, score)
-    with tqdm(total=plan.steps, desc="encoder", unit="update", disable=None if progress else True) as bar:
+    with tqdm(total=plan.steps, desc="encoder", unit="update", disable=not progress) as bar:
 
         def count_up(step: int, loss: float) -> None:
             bar.update(step + 1 - bar.n)

@@ -61,7 +61,7 @@ class Encoder:
         """
         out = np.zeros((len(texts), self.dim), np.float32)
         label = progress if isinstance(progress, str) else "encode"
-        with tqdm(total=len(texts), desc=label, unit="text", disable=None if progress else True) as bar:
+        with tqdm(total=len(texts), desc=label, unit="text", disable=not progress) as bar:
             for indices, vectors in self.encode_batches(texts):
                 out[indices] = vectors
                 bar.update(len(indices))

@@ -179,7 +179,7 @@ def open_lake(dataset: Dataset, folder: Path, encoder: Any) -> LakeIndex:
         reason = f"{folder}: the files of the lake have changed"
     print(f"{reason}; indexing {dataset.title} ...", file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    index = build_index(dataset.raw_tables(), folder, encoder)
+    index = build_index(dataset.raw_tables(), folder, encoder, progress=sys.stderr.isatty())
     record.write_text(json.dumps({"location": str(dataset.location), "stamp": stamp}), encoding="utf-8")
     return index
 

@@ -101,7 +101,7 @@ def run_method(
     with _COMPILES.counting() as recompiles:
         for case in (case for case in cases[:1] if not case.reason):
             _ask(retriever, case, budget, seed)
-        for case in tqdm(cases, desc=label, unit="query", disable=None if progress else True):
+        for case in tqdm(cases, desc=label, unit="query", disable=not progress):
             if case.reason:
                 skipped.append((case.query.id, case.reason))
                 continue

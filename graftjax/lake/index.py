@@ -104,7 +104,7 @@ def _profiles(
     skips: list[Skip] = []
     notes: list[Skip] = []
     source = iter(tables)
-    with tqdm(desc="read", unit="table", disable=None if progress else True) as bar:
+    with tqdm(desc="read", unit="table", disable=not progress) as bar:
         while True:
             with clock("read"):
                 item = next(source, None)

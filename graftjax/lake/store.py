@@ -70,7 +70,7 @@ class TextCache:
         if not missing:
             return
         label = progress if isinstance(progress, str) else "encode"
-        with tqdm(total=len(missing), desc=label, unit="text", disable=None if progress else True) as bar:
+        with tqdm(total=len(missing), desc=label, unit="text", disable=not progress) as bar:
             for start in range(0, len(missing), _BATCH):
                 batch = missing[start : start + _BATCH]
                 vectors = encoder.encode(batch).astype(np.float32)

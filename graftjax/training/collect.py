@@ -133,7 +133,7 @@ def collect(
     """
     parts = []
     count = len(trajectories)
-    with tqdm(total=count, desc="episodes", unit="intent", disable=None if progress else True) as bar:
+    with tqdm(total=count, desc="episodes", unit="intent", disable=not progress) as bar:
         for start in range(0, count, CHUNK):
             size = min(CHUNK, count - start)
             path = folder / f"episodes_{first + start:07d}_{size}.npz"

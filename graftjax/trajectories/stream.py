@@ -99,7 +99,7 @@ def sample_trajectories(
     if folder is not None:
         return _stored(source, _identity(index, source), Path(folder), count, processes, progress)
     if _workers(processes, -(-count // CHUNK)) == 1:
-        numbers = tqdm(range(count), desc="sample", unit="sample", disable=None if progress else True)
+        numbers = tqdm(range(count), desc="sample", unit="sample", disable=not progress)
         return tuple(source.record(i) for i in numbers)
     with tempfile.TemporaryDirectory(prefix="graftjax-samples-") as place:
         return tuple(_stored(source, {}, Path(place), count, processes, progress))
@@ -135,7 +135,7 @@ def _stored(
     size = lambda number: min(CHUNK, count - number * CHUNK)  # noqa: E731
     total = -(-count // CHUNK)
     missing = [n for n in range(total) if chunks.find_chunk(folder, n, size(n)) is None]
-    with tqdm(total=count, desc="sample", unit="sample", disable=None if progress else True) as bar:
+    with tqdm(total=count, desc="sample", unit="sample", disable=not progress) as bar:
         bar.update(count - sum(map(size, missing)))
         for number in _make(source, folder, count, missing, _workers(processes, len(missing))):
             bar.update(size(number))

@@ -13,7 +13,7 @@ from graftjax.demo import lake_folder, queries_file
 from graftjax.encode.compile_cache import use_compile_cache
 from graftjax.evaluate.cases import Case
 from graftjax.evaluate.exactness import compare, summary
-from graftjax.evaluate.latency import throughput
+from graftjax.evaluate.latency import compile_seconds, throughput
 from graftjax.intent import read_queries
 from graftjax.lake.folder import find_tables
 from graftjax.lake.index import build_index
@@ -63,3 +63,15 @@ def test_the_beam_is_faster_than_enumeration(index, cases):
     )
     assert found["n_enumerated"] == len(cases)
     assert found["time_ratio"] > 1
+
+
+def test_compilation_is_timed_and_done_again(index, cases):
+    engine = Engine(index, encoder())
+    intent = cases[0].query.intent
+    engine.search("", intent, budget=BUDGET)
+    seconds = compile_seconds(engine, BUDGET)
+    print(f"\ncompilation without any cache: {seconds:.1f} s")
+    assert seconds > 0.2
+    before = engine.num_compiled()
+    engine.search("", intent, budget=BUDGET)
+    assert engine.num_compiled() == before

@@ -21,7 +21,7 @@ def call(script, *arguments, cwd):
     # The same graftjax as this process has, installed or not.
     environment = {**os.environ, "PYTHONPATH": str(Path(graftjax.__file__).resolve().parents[1])}
     command = [sys.executable, str(EXPERIMENTS / script), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, timeout=400)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from made_problems import BUDGET, RULES, dials, mixed, weighed
-from small_lakes import encoder, intent_of
+from small_lakes import encoder
 
 from graftjax.demo import queries_file
 from graftjax.errors import UsageError
@@ -27,9 +27,8 @@ def engine(demo_index):
 
 @pytest.fixture(scope="module")
 def intents():
-    wide = intent_of({f"thing {i}": {f"name {i}": ["x"], "id": []} for i in range(8)})  # the wide bucket
     demo = [query.intent for query in list(read_queries(queries_file()))[:7]]
-    return [demo[0], EMPTY_INTENT, *demo[1:], wide]
+    return [demo[0], EMPTY_INTENT, *demo[1:]]
 
 
 @pytest.mark.parametrize("fill", [False, True])
