@@ -63,6 +63,7 @@ def main() -> int:
     key = {
         "rule": RULE,
         "lake": lake,
+        "data_dir": str(args.data_dir) if args.data_dir else None,
         "seed": args.seed,
         "encoder": args.encoder,
         "runs": args.runs,

@@ -18,7 +18,7 @@ from graftjax.intent.atoms import atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
 from graftjax.search.engine import Engine
-from graftjax.search.region import Region, build_region
+from graftjax.search.region import BUDGET_BUCKETS, Region, build_region
 from graftjax.search.settings import ROWS, Settings
 from graftjax.search.shards import ShardOrder, order_shards
 
@@ -86,7 +86,8 @@ class Collector:
         self._engine = Engine(index, encoder, self.settings)
 
     def region(self, intent: IntentGraph, budget: int) -> tuple[QueryEvidence, Region] | None:
-        """The question's evidence and region; None for an intent without atoms."""
+        """The question's evidence and region; None for an intent without atoms. L is at most the search's."""
+        budget = max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
         atoms = atoms_of(intent)
         if not atoms.num_atoms:
             return None

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from graftjax.encode.encoder import Encoder
+from graftjax.errors import GraftError
 from graftjax.evaluate.cases import Case
 from graftjax.evaluate.column_sets import READINGS, jaccard, row_overlap
 from graftjax.evaluate.evidence_sets import Collector, EvidenceSet
@@ -43,6 +44,8 @@ def measure(
                     np.random.default_rng([seed, number]),
                 )
             )  # fmt: skip
+    if not any(outcomes.values()):
+        raise GraftError("no question names anything that the lake has evidence for: there is nothing to try")
     return {
         source: {
             reading: {

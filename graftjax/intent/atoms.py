@@ -18,6 +18,7 @@ HAS_ATTRIBUTE, HAS_VALUE, JOIN = 0, 1, 2
 """Kinds of edge atoms: entity to attribute, attribute to value, attribute to attribute of another tree."""
 NO_PARENT = -1
 MAX_ATOMS = 64
+MAX_TREES = 8
 """Largest a; what lies beyond is dropped by the rule in `atoms_of` and said in a note."""
 
 
@@ -107,13 +108,24 @@ def _select(intent: IntentGraph, limit: int) -> _Keep:
     return trees, attributes, values, joins
 
 
+def _first_trees(intent: IntentGraph) -> IntentGraph:
+    kept = {tree.tree_id for tree in intent.trees[:MAX_TREES]}
+    joins = tuple(join for join in intent.joins if {join.from_tree, join.to_tree} <= kept)
+    return intent.model_copy(update={"trees": intent.trees[:MAX_TREES], "joins": joins})
+
+
 def atoms_of(intent: IntentGraph, max_atoms: int = MAX_ATOMS) -> IntentAtoms:
     """Atoms of `intent` in a fixed order.
 
     An intent with more than `max_atoms` atoms is cut. Room is given to entities first, then to joins with the
     attributes they need, then to the first, second, ... attribute of every tree in turn, each with its first
     value, then to further values; the note says how many atoms were dropped. Order never depends on the cut.
+    Of more than `MAX_TREES` trees the first ones are kept, with the joins among them.
     """
+    notes: tuple[str, ...] = ()
+    if len(intent.trees) > MAX_TREES:
+        notes = (f"the intent has {len(intent.trees)} trees; those beyond {MAX_TREES} were left out",)
+        intent = _first_trees(intent)
     n_values = sum(len(a.values) for tree in intent.trees for a in tree.attributes)
     n_attributes = sum(len(tree.attributes) for tree in intent.trees)
     total = len(intent.trees) + 2 * n_attributes + 2 * n_values + len(intent.joins)
@@ -177,5 +189,5 @@ def atoms_of(intent: IntentGraph, max_atoms: int = MAX_ATOMS) -> IntentAtoms:
         edge_trees=table[:, 3:5],
         labels=(*node_labels, *edge_labels),
         tree_entity=np.asarray(tree_entity, np.int32),
-        notes=(note,) if dropped else (),
+        notes=(*notes, *([note] if dropped else [])),
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import re
 import shutil
 import time
 import uuid
@@ -133,12 +134,15 @@ def save(index: LakeIndex, folder: Path) -> None:
     _remove_old(folder)
 
 
+_VERSION = re.compile(r"v-[0-9a-f]{24}-[0-9a-f]{8}")
+
+
 def _remove_old(folder: Path) -> None:
     """Versions that are not current, and drafts that no running process can still be writing."""
     with contextlib.suppress(GraftError):
         current = manifest(folder)["version"]
         for old in folder.glob("v-*"):
-            if old.name != current:
+            if _VERSION.fullmatch(old.name) and old.name != current:  # the user's own folders may lie here
                 shutil.rmtree(old, ignore_errors=True)
     for draft in folder.glob(f"{DRAFT}*"):
         with contextlib.suppress(OSError):

@@ -114,6 +114,8 @@ class Engine:
         one in as many threads as there are processors, which is the default on CPUs: there a stack only
         waits for its slowest member.
         """
+        if stacked is not None and stacked < 0:
+            raise UsageError(f"stacked must be 0 or more, not {stacked}")
         if stacked is None:
             stacked = 0 if jax.default_backend() == "cpu" else STACKED
         many = [atoms_of(intent) for intent in intents]
@@ -164,9 +166,9 @@ class Engine:
         room, count = self._room(budget), int(outcome.num_tables)
         if room < min(budget, len(self.index.tables)):
             notes.append(f"a search takes at most {room} tables; L = {budget} is more")
-        if fill and 0 < count < budget:
+        if fill and 0 < count < min(budget, room):
             notes.append(
-                f"only {count} of at most {budget} tables: no other table of the lake bears on the question"
+                f"only {count} of at most {room} tables: no other table of the lake bears on the question"
             )
         return synthesis_of(
             self.index, self._shards, question.evidence, question.region, outcome, tuple(notes)

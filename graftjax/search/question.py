@@ -11,7 +11,7 @@ from graftjax.intent.atoms import JOIN, IntentAtoms
 from graftjax.lake.record import LakeIndex
 from graftjax.search.guide import Guide, Outlook
 from graftjax.search.region import Region, build_region
-from graftjax.search.settings import MAX_JOINS, MAX_TREES, Settings
+from graftjax.search.settings import MAX_JOINS, Settings
 from graftjax.search.shards import ShardOrder
 
 
@@ -51,8 +51,6 @@ def encode_atoms(intents: Iterable[IntentAtoms], encoder: TextEncoder) -> Encode
 def left_out(atoms: IntentAtoms) -> list[str]:
     """Notes on what of an intent the search does not look at."""
     notes = list(atoms.notes)
-    if len(atoms.tree_entity) > MAX_TREES:
-        notes.append(f"the intent has {len(atoms.tree_entity)} trees; those beyond {MAX_TREES} were left out")
     num_joins = int((atoms.edge_kind == JOIN).sum())
     if num_joins > MAX_JOINS:
         notes.append(f"the intent has {num_joins} joins; those beyond {MAX_JOINS} were left out")

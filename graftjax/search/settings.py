@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from graftjax.igms.settings import ScoreSettings
 from graftjax.igms.surrogates import RewardName
+from graftjax.intent.atoms import MAX_TREES
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,9 @@ class Settings:
         )  # fmt: skip
 
 
-MAX_TREES = 8
 MAX_JOINS = 8
 ROWS = 8
 """Evidence units per table: the table, up to six columns, one operator."""
 COLUMN_ROWS = ROWS - 2
+
+__all__ = ["COLUMN_ROWS", "MAX_JOINS", "MAX_TREES", "ROWS", "Settings"]

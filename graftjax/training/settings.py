@@ -15,6 +15,8 @@ _DEFAULT_TRAJECTORIES = {"cpu": (12, 1_500, 8_000), "paper": (10_000, 200_000, 2
 _OVERRIDING = ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
 """Settings that replace the preset's, unless they are None."""
 _HELD_OUT = 400
+MAX_SEED = 2**31 - 1_000_004
+"""Seeds are 32-bit numbers, and those of held-out samples lie above."""
 _LEAST_STEPS = 400
 
 
@@ -81,6 +83,8 @@ class JobSettings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise UsageError(f"{name} must be at least 1, not {value}")
+        if self.seed > MAX_SEED:
+            raise UsageError(f"seed must be at most {MAX_SEED}, not {self.seed}")
         for name in ("seed", "held_out", "exploring"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name} can't be negative, but is {getattr(self, name)}")

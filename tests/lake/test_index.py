@@ -338,3 +338,11 @@ def test_a_small_lake_with_the_embedded_encoder(tmp_path):
     assert {len(members) for members in clusters(index)} == {2, 3}
     assert join_list(index)[0][1] == {"geo/city.city_id", "geo/hotels.city_id"}
     np.testing.assert_allclose(np.linalg.norm(index.space.dense, axis=1), 1, atol=1e-4)
+
+
+def test_folders_of_the_users_own_stay_where_an_index_is_written(tmp_path):
+    """A folder called `v-1.0` in the place of the index used to be removed as an old version."""
+    (tmp_path / "v-1.0").mkdir()
+    _build(_lake(), tmp_path)
+    _build(_lake(), tmp_path)
+    assert (tmp_path / "v-1.0").is_dir()

@@ -5,13 +5,17 @@ from __future__ import annotations
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from made_problems import BUDGET, RULES, add, dials, empty, link, shards, weighed
+from small_lakes import intent_of
 
+from graftjax.intent.atoms import atoms_of
 from graftjax.iql.graph import ALIGN_TABLE, NUM_EDGE_TYPES
 from graftjax.search.actions import NEVER, choices
 from graftjax.search.beam import extend, start_states
 from graftjax.search.finish import certainty, complete
 from graftjax.search.numbers import ACTION_NUMBERS, STATE_NUMBERS, action_numbers, state_numbers
+from graftjax.search.region import ATOM_BUCKETS, bucket
 from graftjax.search.view import (
     IMAGES,
     IntentView,
@@ -131,3 +135,13 @@ def test_the_view_has_each_edge_both_ways_and_nothing_for_padding():
     assert np.isclose(weight[n + 1, n], 0.8)
     assert relation[n, 0] == ALIGN_TABLE
     assert np.isclose(weight[n, 0], 0.9)
+
+
+@pytest.mark.parametrize("trees", [8, 9, 20])
+def test_an_intent_of_many_trees_fits_into_the_view(trees):
+    """Trees beyond the eighth used to overflow the slots of the value function's graph."""
+    intent = intent_of({f"thing {i}": {"name": ["x"]} if i % 2 else {} for i in range(trees)})
+    atoms = atoms_of(intent)
+    assert len(atoms.tree_entity) == 8
+    assert bool(atoms.notes) == (trees > 8)
+    assert atoms.num_nodes <= intent_slots(bucket(atoms.num_atoms, ATOM_BUCKETS))
