@@ -25,7 +25,8 @@ class Args:
     L: tuple[int, ...] = (5, 10, 15)
     """Budgets: at most this many tables per query; one or more."""
     methods: tuple[str, ...] = ("graft", "graft-fill", "dtr")
-    """Methods to run, one or more: graft (stops by itself), graft-fill (spends the budget), dtr."""
+    """Methods to run, one or more: graft (stops by itself), graft-fill (spends the budget), graft-exact
+    (enumerates instead of a beam), dtr."""
     lake: str = "auto"
     """auto (this experiment's benchmark, else the demo lake), spider, bird, demo, or a folder of tables."""
     data_dir: Path | None = None

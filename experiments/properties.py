@@ -64,6 +64,8 @@ def main() -> int:
     queries = args.queries
     if queries is None and args.lake == "spider":
         queries = data_directory(args.data_dir) / "spider" / "tuning.jsonl"
+        if not queries.exists():
+            raise UsageError(f"{queries}: not found; --data-dir names the data, --lake demo needs none")
     dataset = resolve_dataset(args.lake, data_dir=args.data_dir, queries=queries)
     from graftjax.encode import load_encoder
     from graftjax.evaluate.cases import load_cases
