@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import tempfile
@@ -54,6 +55,16 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     _session_cache.cleanup()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _compiled_programs_are_dropped() -> Iterator[None]:
+    """Each compiled program takes memory maps, and a process has only so many (65,530 by default): with all
+    of them kept to the end, a late test ended in a segmentation fault."""
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+        gc.collect()
 
 
 @pytest.fixture
