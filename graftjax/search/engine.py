@@ -166,9 +166,10 @@ class Engine:
         room, count = self._room(budget), int(outcome.num_tables)
         if room < min(budget, len(self.index.tables)):
             notes.append(f"a search takes at most {room} tables; L = {budget} is more")
-        if fill and 0 < count < min(budget, room):
+        most = min(budget, BUDGET_BUCKETS[-1])
+        if fill and 0 < count < most:
             notes.append(
-                f"only {count} of at most {room} tables: no other table of the lake bears on the question"
+                f"only {count} of at most {most} tables: no other table of the lake bears on the question"
             )
         return synthesis_of(
             self.index, self._shards, question.evidence, question.region, outcome, tuple(notes)
