@@ -13,14 +13,14 @@ from jaxtyping import Float, Int
 
 from graftjax.encode.encoder import Encoder
 from graftjax.igms.evidence import QueryEvidence
-from graftjax.igms.support import EncodedTexts, atom_texts, node_support
 from graftjax.intent.atoms import atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
 from graftjax.search.engine import Engine
-from graftjax.search.region import BUDGET_BUCKETS, Region, build_region
+from graftjax.search.question import encode_atoms
+from graftjax.search.region import Region
 from graftjax.search.settings import ROWS, Settings
-from graftjax.search.shards import ShardOrder, order_shards
+from graftjax.search.shards import ShardOrder
 
 OPERATOR = ROWS - 1
 """Row of a table's block that is its operator unit; row 0 is the table, those between are columns."""
@@ -81,21 +81,16 @@ class Collector:
     def __init__(self, index: LakeIndex, encoder: Encoder, settings: Settings | None = None) -> None:
         self.index = index
         self.settings = settings or Settings()
-        self.shards: ShardOrder = order_shards(index)
-        self._encoder = encoder
         self._engine = Engine(index, encoder, self.settings)
+        self.shards: ShardOrder = self._engine.shards
 
     def region(self, intent: IntentGraph, budget: int) -> tuple[QueryEvidence, Region] | None:
-        """The question's evidence and region; None for an intent without atoms. L is at most the search's."""
-        budget = max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
+        """The question's evidence and region, as the search makes them; None for an intent without atoms."""
         atoms = atoms_of(intent)
         if not atoms.num_atoms:
             return None
-        texts = (text for group in atom_texts(atoms) for text in group)
-        encoded = EncodedTexts.of(texts, self._encoder)
-        support = node_support(self.index, atoms, encoded, self.settings.score)
-        evidence = QueryEvidence(atoms, support, self.index.graph, self.settings.score)
-        return evidence, build_region(evidence, self.shards, self.settings, budget)
+        question = self._engine.prepare(atoms, encode_atoms([atoms], self._engine.encoder), budget)
+        return question.evidence, question.region
 
     def synthesis(self, evidence: QueryEvidence, region: Region) -> EvidenceSet | None:
         """Units of what `graft-fill` returns; None for an empty answer."""

@@ -25,7 +25,7 @@ from graftjax.search.beam import beam_by_gain
 from graftjax.search.exact import LIMIT, TooManySyntheses, enumerate_exact
 from graftjax.search.finish import Outcome, finish
 from graftjax.search.joint import enumerate_joint
-from graftjax.search.region import BUDGET_BUCKETS, Problem
+from graftjax.search.region import Problem
 from graftjax.search.settings import ROWS, Settings
 
 T = TypeVar("T")
@@ -65,7 +65,6 @@ def compare(
     """All questions that can be scored and name something, at one budget."""
     settings = settings or Settings()
     collector = Collector(index, encoder, settings)
-    budget = max(1, min(budget, len(index.tables), BUDGET_BUCKETS[-1]))
     regions = [
         (case.query.id, collector.region(case.query.intent, budget))
         for case in cases

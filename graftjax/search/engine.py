@@ -50,7 +50,7 @@ class Engine:
         self.guide = guide
         self.settings = settings or Settings()
         self.encoder = encoder
-        self._shards = order_shards(index)
+        self.shards = order_shards(index)
         self._dials = dials_of(self.settings)
 
     def with_settings(self, settings: Settings) -> Engine:
@@ -153,7 +153,7 @@ class Engine:
     def prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int) -> Question:
         """Stage 1: evidence and region of an intent whose texts are encoded."""
         room = self._room(budget)
-        return prepare(self.index, self._shards, self.settings, self.guide, atoms, encoded, room)
+        return prepare(self.index, self.shards, self.settings, self.guide, atoms, encoded, room)
 
     def _one(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, fill: bool) -> Synthesis:
         question = self.prepare(atoms, encoded, budget)
@@ -172,7 +172,7 @@ class Engine:
                 f"only {count} of at most {most} tables: no other table of the lake bears on the question"
             )
         return synthesis_of(
-            self.index, self._shards, question.evidence, question.region, outcome, tuple(notes)
+            self.index, self.shards, question.evidence, question.region, outcome, tuple(notes)
         )
 
     def _compile(self, width: int, budget: int, stacked: int = 0) -> None:

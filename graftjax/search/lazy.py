@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from graftjax.kernels.logdet import block_gain  # pyright: ignore[reportMissingImports]
-from graftjax.search.actions import Dials, claims_again, fragment_scale, operator_rows
+from graftjax.search.actions import NEVER, Dials, claims_again, fragment_scale, operator_rows
 from graftjax.search.region import Problem
-from graftjax.search.rerank import NEVER, ROUNDING, lazy_top
+from graftjax.search.rerank import ROUNDING, lazy_top
 from graftjax.search.state import EMPTY, State
 
 

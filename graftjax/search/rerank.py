@@ -19,10 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from graftjax.kernels.cholesky import cholesky, lower_inverse  # pyright: ignore[reportMissingImports]
-
-NEVER = -1e30
-"""Value of an entry that was not evaluated, or whose utility is no number."""
-
+from graftjax.search.actions import NEVER
 
 ROUNDING = 1e-4
 """What rounding may take from a bound: log det is float32, some tens at most."""
