@@ -3,61 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graftjax.errors import UsageError
 from graftjax.lake.record import LakeIndex
+from graftjax.peers.catalog import Catalog, View
 from graftjax.peers.contract import Retriever
-from graftjax.peers.dtr import Dtr
 from graftjax.peers.graft import Graft
+from graftjax.peers.peer import WITH_UNIONS, Peer
+from graftjax.peers.settings import tuned_settings
 
 if TYPE_CHECKING:
     from graftjax.search.guide import Guide
 
-METHODS = ("graft", "graft-fill", "graft-exact", "dtr")
-"""What can be run."""
+GRAFT = ("graft", "graft-fill", "graft-exact")
 GUIDED = ("graft", "graft-fill")
 """Those that a value function may guide."""
-PLANNED = ("pneuma", "mtr", "jar", "jar-lp", "rear", "greedy-jar")
-"""Known names without an implementation yet."""
+_PEERS = {
+    "dtr": ("dtr", "Dtr", "DtrSettings"),
+    "pneuma": ("pneuma", "Pneuma", "PneumaSettings"),
+    "mtr": ("mtr", "Mtr", "MtrSettings"),
+    "jar": ("jar", "Jar", "JarSettings"),
+    "jar-lp": ("jar", "JarLp", "JarSettings"),
+    "rear": ("rear", "Rear", "RearSettings"),
+    "greedy-jar": ("greedy_jar", "GreedyJar", "GreedyJarSettings"),
+}
+"""Name → module, class, settings; a module is loaded when its method is wanted."""
+PEERS = tuple(_PEERS)
+METHODS = (*GRAFT, *PEERS, *(name + WITH_UNIONS for name in PEERS))
+"""What can be run."""
 
 
 def check_methods(names: Sequence[str]) -> tuple[str, ...]:
     """The names, each once; `UsageError` for one that can't be run, or for none."""
     for name in names:
-        if name in PLANNED:
-            raise UsageError(f"method {name!r} is not implemented yet: choose from {', '.join(METHODS)}")
         if name not in METHODS:
-            raise UsageError(f"unknown method {name!r}: choose from {', '.join(METHODS)}")
+            raise UsageError(
+                f"unknown method {name!r}: choose from {', '.join((*GRAFT, *PEERS))}; a peer may end in "
+                f"{WITH_UNIONS}"
+            )
     if not names:
-        raise UsageError(f"--methods needs at least one of {', '.join(METHODS)}")
+        raise UsageError(f"--methods needs at least one of {', '.join((*GRAFT, *PEERS))}")
     return tuple(dict.fromkeys(names))
+
+
+def peer_class(name: str) -> tuple[type[Peer], type[Any]]:
+    """Class and settings of a peer, by its name with or without `+unions`."""
+    module, peer, settings = _PEERS[name.removesuffix(WITH_UNIONS)]
+    loaded = import_module(f"graftjax.peers.{module}")
+    return getattr(loaded, peer), getattr(loaded, settings)
+
+
+def view_of(name: str) -> View:
+    """What a peer of that name chooses among."""
+    return "clusters" if name.endswith(WITH_UNIONS) else "tables"
 
 
 def retriever_factory(
     index: LakeIndex, encoder: Any, cache_folder: Path | None, guide: Guide | None = None
 ) -> Callable[[str], Retriever]:
-    """A function from a method's name to its retriever; `graft` and `graft-fill` share one engine.
+    """A function from a method's name to its retriever; `graft` and `graft-fill` share one engine, the peers
+    a catalog for each view.
 
     `guide`: the value function that these two search by; exact gains without one.
     """
-    engine: Any = None
     warmed: set[int] = set()
 
+    @cache
+    def engine() -> Any:
+        from graftjax.search.engine import Engine
+
+        return Engine(index, encoder, guide=guide)
+
+    @cache
+    def catalog(view: View) -> Catalog:
+        return Catalog(index, encoder, view, cache_folder)
+
     def make(name: str) -> Retriever:
-        nonlocal engine
         (name,) = check_methods([name])
-        if name == "dtr":
-            return Dtr(index.tables, encoder, headers=index.headers == "keep", cache_folder=cache_folder)
+        if name in GUIDED:
+            return Graft(engine(), fill=name == "graft-fill", warmed=warmed)
         if name == "graft-exact":
             from graftjax.search.exact_engine import ExactEngine
 
             return Graft(ExactEngine(index, encoder), name=name)
-        if engine is None:
-            from graftjax.search.engine import Engine
-
-            engine = Engine(index, encoder, guide=guide)
-        return Graft(engine, fill=name == "graft-fill", warmed=warmed)
+        peer, settings = peer_class(name)
+        return peer(catalog(view_of(name)), tuned_settings(settings, name))  # pyright: ignore[reportCallIssue]
 
     return make

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 import xxhash
 
+from graftjax.encode.encoder import Encoder
 
-class WordEncoder:
-    name = "words-64"
-    dim = 64
 
-    def __init__(self) -> None:
-        self.encoded: list[str] = []
+class WordEncoder(Encoder):
+    """Remembers what it was asked for."""
+
+    def __init__(self, name: str = "words-64") -> None:
+        for key, value in {"name": name, "dim": 64, "encoded": []}.items():
+            object.__setattr__(self, key, value)  # the record it stands in for is frozen
 
     def encode(self, texts: Sequence[str], *, progress: bool | str = False) -> np.ndarray:
         self.encoded.extend(texts)
