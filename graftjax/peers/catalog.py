@@ -11,6 +11,7 @@ Letters: N nodes, D the encoder's dimension, X columns of the nodes' leading tab
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,8 +147,9 @@ def cached_vectors(
     """
     if not texts:
         return np.zeros((0, encoder.dim), np.float32)
+    progress = label if sys.stderr.isatty() else False
     if folder is None:
-        return encoder.encode(texts, progress=label)
+        return encoder.encode(texts, progress=progress)
     digest = xxhash.xxh3_128()
     for text in (encoder.name, *texts):
         data = text.encode("utf-8", "surrogatepass")
@@ -159,7 +161,7 @@ def cached_vectors(
             return vectors
     except (OSError, ValueError, EOFError):
         pass
-    vectors = encoder.encode(texts, progress=label)
+    vectors = encoder.encode(texts, progress=progress)
     with contextlib.suppress(OSError), replacing(path) as draft, draft.open("wb") as stream:
         np.save(stream, vectors)
     return vectors

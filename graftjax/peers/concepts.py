@@ -25,7 +25,7 @@ def concepts(query: Query) -> tuple[str, ...]:
 
 
 def subquestions(query: Query) -> tuple[str, ...]:
-    """Recorded sub-questions; without them one per tree of the intent graph, in the form of a table's text."""
+    """Recorded sub-questions; without them one per tree of the intent graph, worded like a table's text."""
     recorded = tuple(dict.fromkeys(text for text in query.subquestions if text.strip()))
     if recorded:
         return recorded

@@ -37,7 +37,7 @@ class Dtr(Peer):
 
     method = "dtr"
 
-    def __init__(self, catalog: Catalog, settings: DtrSettings = DtrSettings()) -> None:  # noqa: B008
+    def __init__(self, catalog: Catalog, settings: DtrSettings = DtrSettings()) -> None:
         super().__init__(catalog)
         self.settings = settings
         self._vectors: Float[np.ndarray, "N D"] | None = None

@@ -56,7 +56,7 @@ class Peer(ABC):
             notes = (*notes, f"{short} ({len(tables)} of {budget})")
         return Retrieval(tables, notes=notes)
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027
         """Whatever is computed once for a lake and should not be part of a first query."""
 
     @abstractmethod

@@ -56,7 +56,7 @@ def test_methods_are_checked():
     assert check_methods(["dtr", "graft", "graft-exact", "dtr"]) == ("dtr", "graft", "graft-exact")
     with pytest.raises(UsageError, match="unknown method 'dtrr'"):
         check_methods(["dtrr"])
-    with pytest.raises(UsageError, match="unknown method 'graft.unions'"):
+    with pytest.raises(UsageError, match=r"unknown method 'graft\+unions'"):
         check_methods(["graft+unions"])
     with pytest.raises(UsageError, match="at least one"):
         check_methods([])
