@@ -1,40 +1,36 @@
-"""What spider.py and bird.py share: arguments → graftjax → result files and a printed table."""
+"""What spider.py, bird.py and jar_setting.py share: arguments → graftjax → result files."""
 
 from __future__ import annotations
 
 import dataclasses
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.cases import load_cases, with_queries
-from graftjax.evaluate.datasets import beside, index_folder, open_lake, resolve_dataset
+from graftjax.evaluate.datasets import Dataset, beside, index_folder, open_lake, resolve_dataset
 from graftjax.evaluate.guidance import check_guidance, find_guidance
 from graftjax.evaluate.intents import prepare_intents
-from graftjax.evaluate.report import retrieval_table, statistics_table
+from graftjax.evaluate.report import Record, retrieval_table, statistics_table
 from graftjax.peers.methods import GUIDED, check_methods
 
 
 @dataclass(frozen=True)
-class Args:
-    """Arguments of a retrieval experiment."""
+class RunArgs:
+    """Arguments of a retrieval experiment on any lake."""
 
     L: tuple[int, ...] = (5, 10, 15)
     """Budgets: at most this many tables per query; one or more."""
     methods: tuple[str, ...] = ("graft", "graft-fill", "dtr")
     """Methods to run, one or more: graft (stops by itself), graft-fill (spends the budget), graft-exact
-    (enumerates instead of a beam), dtr."""
-    lake: str = "auto"
-    """auto (this experiment's benchmark, else the demo lake), spider, bird, demo, or a folder of tables."""
+    (enumerates instead of a beam), and the peers dtr, pneuma, mtr, jar, jar-lp, rear, greedy-jar, which spend
+    the budget too; with +unions at the end a peer is told which tables are shards of one another."""
     data_dir: Path | None = None
     """Folder that holds spider/ and bird/; default $GRAFTJAX_DATA, else ./data."""
-    queries: Path | None = None
-    """JSONL file of queries; default the lake's own. A folder lake needs one."""
-    index: Path | None = None
-    """Folder of the lake's index; default one per lake in the user's cache. Built when missing or stale."""
     encoder: str = "embedded"
     """Text encoder: embedded, a model folder, or a hub name."""
     guidance: Literal["auto", "learned", "exact"] = "auto"
@@ -53,7 +49,19 @@ class Args:
     """Folder for the result files, one JSON per lake, method, L and seed."""
 
 
-def check_args(args: Args) -> None:
+@dataclass(frozen=True)
+class Args(RunArgs):
+    """Arguments of a retrieval experiment on one lake."""
+
+    lake: str = "auto"
+    """auto (this experiment's benchmark, else the demo lake), spider, bird, demo, or a folder of tables."""
+    queries: Path | None = None
+    """JSONL file of queries; default the lake's own. A folder lake needs one."""
+    index: Path | None = None
+    """Folder of the lake's index; default one per lake in the user's cache. Built when missing or stale."""
+
+
+def check_args(args: RunArgs) -> None:
     """`UsageError` for values that no run can use; nothing is loaded yet."""
     if not args.L or min(args.L) < 1:
         raise UsageError("--L needs one or more budgets of at least 1")
@@ -64,8 +72,6 @@ def check_args(args: Args) -> None:
     check_methods(args.methods)
     if args.out.exists() and not args.out.is_dir():
         raise UsageError(f"--out {args.out}: not a folder")
-    if args.index is not None and args.index.exists() and not args.index.is_dir():
-        raise UsageError(f"--index {args.index}: not a folder")
     check_guidance(args.checkpoint, args.guidance)
     if len(args.checkpoint) not in (0, 1, args.runs):
         raise UsageError(
@@ -77,7 +83,27 @@ def check_args(args: Args) -> None:
 def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
     """Run the experiment; exit code 0, or 1 when a run has not one scored query."""
     check_args(args)
+    if args.index is not None and args.index.exists() and not args.index.is_dir():
+        raise UsageError(f"--index {args.index}: not a folder")
     dataset = resolve_dataset(args.lake, default=benchmark, data_dir=args.data_dir, queries=args.queries)
+    records = run_lake(args, dataset, args.index)
+    # A lake that the paper has is compared with its own table, whichever script was called.
+    paper = dataset.lake if dataset.benchmark else benchmark
+    print(retrieval_table(records, title=dataset.title, encoder=records[0]["encoder"], paper=paper))
+    return finish(args, records)
+
+
+def finish(args: RunArgs, records: Sequence[Record]) -> int:
+    """The last line of an experiment; `GraftError` when a run has not one scored query."""
+    print(f"\n{len(records)} result files in {args.out}")
+    if any(record["metrics"] is None for record in records):
+        raise GraftError("a run has not one scored query; see `skipped` in its result file")
+    return 0
+
+
+def run_lake(args: RunArgs, dataset: Dataset, index_at: Path | None = None) -> list[Record]:
+    """Run all methods at all budgets over one lake: its statistics are printed, a result file is written
+    for each run. `index_at`: folder of the lake's index, default in the user's cache."""
     # Imported once the arguments are known to be right: JAX takes seconds to start.
     from graftjax.encode import load_encoder
     from graftjax.evaluate.environment import environment
@@ -85,14 +111,14 @@ def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
     from graftjax.peers.methods import retriever_factory
 
     encoder = load_encoder(args.encoder)
-    folder = index_folder(dataset, args.index)
+    folder = index_folder(dataset, index_at)
     index = open_lake(dataset, folder, encoder)
     loaded = load_cases(dataset, [table.id for table in index.tables])
     prepared = prepare_intents([case.query for case in loaded.cases], args.intents, index.tables)
     cases = with_queries(loaded.cases, prepared.queries)
     for warning in loaded.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    counts = {"queries": len(cases), **index.statistics()}
+    counts = {"queries": len(cases), **index.statistics(), **loaded.counts}
     print(statistics_table(dataset.title, dataset.lake, counts, index.skips))
     print(f"intent graphs: {', '.join(f'{count} {source}' for source, count in prepared.sources.items())}\n")
 
@@ -110,9 +136,9 @@ def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
         find_guidance(folder, encoder.name, checkpoint, args.guidance)
         for checkpoint in args.checkpoint or (None,)
     ]
-    makers = [retriever_factory(index, encoder, beside(folder, "dtr"), found.guide) for found in guidances]
+    makers = [retriever_factory(index, encoder, beside(folder, "peers"), found.guide) for found in guidances]
     more = {"lake_title": dataset.title, "encoder": encoder.name}
-    records = []
+    records: list[Record] = []
     for method in check_methods(args.methods):
         # One retriever for all runs, or one for each; what no value function guides needs one.
         retrievers = [make(method) for make in (makers if method in GUIDED else makers[:1])]
@@ -127,10 +153,4 @@ def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
                 record = run_record(run, lake=dataset.lake, config=own, environment=place, more=more)
                 write_record(args.out, record)
                 records.append(record)
-    # A lake that the paper has is compared with its own table, whichever script was called.
-    paper = dataset.lake if dataset.benchmark else benchmark
-    print(retrieval_table(records, title=dataset.title, encoder=encoder.name, paper=paper))
-    print(f"\n{len(records)} result files in {args.out}")
-    if any(record["metrics"] is None for record in records):
-        raise GraftError("a run has not one scored query; see `skipped` in its result file")
-    return 0
+    return records

@@ -188,7 +188,7 @@ def _record(name: str, tuned: Tuned, args: Args, questions: int, encoder: str, s
         for target in (name, name.replace("jar-lp", "jar") if name.startswith("jar-lp") else name):
             known["methods"][target] = kept
         known["methods"] = dict(sorted(known["methods"].items()))
-        head = "# Written by experiments/tune.py --write: dials of the peers that differ from the published ones,"
+        head = "# Written by experiments/tune.py --write: dials of peers that differ from the published ones,"
         head += "\n# chosen on the tuning questions of the Spider lake, with mean F1 before and after.\n"
         with replacing(TUNED) as draft:
             draft.write_text(head + yaml.safe_dump(known, sort_keys=False), encoding="utf-8")

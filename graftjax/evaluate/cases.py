@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.datasets import Dataset
+from graftjax.evaluate.dev_questions import read_dev_questions
 from graftjax.intent import Query, read_queries
 from graftjax.lake.gold import tables_of_sql
 from graftjax.types import TableId
@@ -30,6 +31,8 @@ class CaseSet:
 
     cases: tuple[Case, ...]
     warnings: tuple[str, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+    """Of a benchmark's own questions: what was left out and why, and which are known from elsewhere."""
 
 
 def load_cases(dataset: Dataset, tables: Collection[TableId]) -> CaseSet:
@@ -40,15 +43,24 @@ def load_cases(dataset: Dataset, tables: Collection[TableId]) -> CaseSet:
     gold tables in the source `db_id`. Where the file has both, recorded gold tables are compared with those
     that sqlglot finds in the gold SQL, and a difference is a warning; the recorded ones count.
 
+    Of a benchmark's own questions only those that read several tables are cases (see `read_dev_questions`).
+
     Raises UsageError when the file is broken, or when not one gold table of any query is in the lake.
     """
-    try:
-        queries = read_queries(dataset.queries)
-        fields = _gold_fields(dataset.queries)
-    except GraftError as error:
-        raise UsageError(f"--queries {error}") from error
-    lake = frozenset(tables)
     warnings: list[str] = []
+    counts: dict[str, int] = {}
+    fields: dict[str, tuple[TableId, ...]] = {}
+    if dataset.asks_dev and dataset.benchmark:
+        asked = read_dev_questions(dataset.queries, dataset.lake, dataset.benchmark.sources)
+        queries, counts = asked.queries, asked.counts
+        warnings += asked.warnings
+    else:
+        try:
+            queries = read_queries(dataset.queries)
+            fields = _gold_fields(dataset.queries)
+        except GraftError as error:
+            raise UsageError(f"--queries {error}") from error
+    lake = frozenset(tables)
     cases = [_case(query, fields.get(query.id), dataset, lake, warnings) for query in queries]
     wanted = {table for case in cases for table in case.gold}
     absent = wanted - lake
@@ -61,7 +73,7 @@ def load_cases(dataset: Dataset, tables: Collection[TableId]) -> CaseSet:
         warnings.append(
             f"{len(absent)} of {len(wanted)} gold tables are not in the lake (for example {example})"
         )
-    return CaseSet(tuple(cases), tuple(warnings))
+    return CaseSet(tuple(cases), tuple(warnings), counts)
 
 
 def _case(

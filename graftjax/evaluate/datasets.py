@@ -15,6 +15,7 @@ import xxhash
 
 from graftjax.demo import lake_folder, queries_file
 from graftjax.errors import GraftError, UsageError
+from graftjax.evaluate.dev_questions import dev_databases
 from graftjax.lake.benchmark import LAYOUTS, Benchmark
 from graftjax.lake.folder import find_tables
 from graftjax.lake.raw import RawTable
@@ -22,7 +23,11 @@ from graftjax.lake.record import LakeIndex
 from graftjax.types import Skip
 
 BENCHMARKS = tuple(LAYOUTS)
+DEV_LAKES = {f"{name}-dev": name for name in BENCHMARKS}
+"""Lakes of a benchmark's development databases, pooled without shards: JAR's setting."""
+_NAMED = (*BENCHMARKS, *DEV_LAKES, "demo")
 
+_TITLES = {"spider": "Spider", "bird": "BIRD"}
 _BIRD_DEV = frozenset(
     {
         "california_schools",
@@ -46,15 +51,17 @@ class Dataset:
     """A lake with the queries asked of it."""
 
     lake: str
-    """Label in result files: spider, bird, demo, or a word made from the folder's name."""
+    """Label in result files: spider, bird, spider-dev, bird-dev, demo, or a word of the folder's name."""
     title: str
     """Label for people; says so when the data are a subset or stand in for others."""
     location: Path
     """Absolute folder of the lake."""
     queries: Path
-    """JSONL file of the queries."""
+    """JSONL file of the queries, or the benchmark's own dev.json when `asks_dev`."""
     benchmark: Benchmark | None = None
     """None for the demo lake and a user's own folder."""
+    asks_dev: bool = False
+    """Whether `queries` is in the benchmark's form (see `graftjax.evaluate.dev_questions`)."""
 
     def raw_tables(self) -> Iterator[RawTable | Skip]:
         """All tables of the lake, and what could not be read."""
@@ -64,7 +71,8 @@ class Dataset:
         """Hex digest of the lake's files by path, size and time: a new one means a stale index."""
         digest = xxhash.xxh3_128(f"{self.benchmark.seed if self.benchmark else ''}".encode())
         if self.benchmark:
-            files = [*self.benchmark.databases, self.location / "shards.json"]
+            rule = [self.location / "shards.json"] if self.benchmark.sharded else []
+            files = [*self.benchmark.databases, *rule]
         else:
             files = list(_files_below(self.location))
         for path in sorted(files):
@@ -101,8 +109,8 @@ def resolve_dataset(
 ) -> Dataset:
     """The data set that `--lake`, `--data-dir` and `--queries` ask for.
 
-    `lake`: spider, bird, demo, a folder of tables, or auto. `auto` is `default`, or the demo lake, with a
-    loud notice on stderr, when that benchmark is not under the data directory.
+    `lake`: spider, bird, spider-dev, bird-dev, demo, a folder of tables, or auto. `auto` is `default`, or
+    the demo lake, with a loud notice on stderr, when that benchmark is not under the data directory.
 
     Raises UsageError for an unknown lake, a missing folder or file, or a folder lake without queries.
     """
@@ -112,7 +120,7 @@ def resolve_dataset(
         raise UsageError(f"--queries {queries}: no such file")
     if lake == "auto":
         try:
-            return _benchmark(default, data_dir, queries)
+            return _named(default, data_dir, queries)
         except UsageError as reason:
             if queries is not None:  # its queries can't be asked of another lake
                 raise
@@ -120,16 +128,16 @@ def resolve_dataset(
             return _demo(None, f"demo lake ({default} not found)")
     if lake == "demo":
         return _demo(queries, "demo lake")
-    if lake in BENCHMARKS:
-        return _benchmark(lake, data_dir, queries)
+    if lake in _NAMED:
+        return _named(lake, data_dir, queries)
     folder = Path(lake)
     if not folder.is_dir():
-        raise UsageError(f"--lake {lake}: neither {', '.join(('auto', *BENCHMARKS, 'demo'))} nor a folder")
+        raise UsageError(f"--lake {lake}: neither {', '.join(('auto', *_NAMED))} nor a folder")
     if queries is None:
         raise UsageError(f"--lake {lake}: a folder of tables needs --queries FILE")
     folder = folder.resolve()
     label = re.sub(r"[^A-Za-z0-9.]+", "-", folder.name).strip("-.") or "folder"
-    if label in (*BENCHMARKS, "demo"):  # results of a folder that is called like a benchmark stay apart
+    if label in _NAMED:  # results of a folder that is called like a benchmark stay apart
         label = f"{label}-folder"
     return Dataset(label, str(lake), folder, queries)
 
@@ -193,6 +201,10 @@ def _read_stamp(record: Path) -> str | None:
         return ""  # a broken record: build again
 
 
+def _named(name: str, data_dir: Path | None, queries: Path | None) -> Dataset:
+    return (_dev if name in DEV_LAKES else _benchmark)(name, data_dir, queries)
+
+
 def _benchmark(name: str, data_dir: Path | None, queries: Path | None) -> Dataset:
     benchmark = Benchmark.open(name, data_directory(data_dir))
     if not benchmark.databases:
@@ -200,10 +212,26 @@ def _benchmark(name: str, data_dir: Path | None, queries: Path | None) -> Datase
     file = queries or benchmark.queries_file
     if not file.is_file():
         raise UsageError(f"{file}: no such query file; pass --queries FILE")
-    title = {"spider": "Spider", "bird": "BIRD"}.get(name, name)
+    title = _TITLES[name]
     if name == "bird" and {path.stem for path in benchmark.databases} != _BIRD_DEV:
         title = "BIRD subset"
     return Dataset(name, title, benchmark.folder.resolve(), file, benchmark)
+
+
+def _dev(name: str, data_dir: Path | None, queries: Path | None) -> Dataset:
+    benchmark = Benchmark.open(DEV_LAKES[name], data_directory(data_dir))
+    file = benchmark.folder / "dev.json"
+    try:
+        wanted = dev_databases(file)
+    except GraftError as error:
+        raise UsageError(str(error)) from error
+    whole = benchmark.whole(wanted)
+    if not whole.databases:
+        raise UsageError(f"{benchmark.folder} has none of the databases of {file.name}")
+    title = f"{_TITLES[benchmark.name]} dev databases, unsharded"
+    if {path.stem for path in whole.databases} != wanted:
+        title = f"{title} (subset)"
+    return Dataset(name, title, benchmark.folder.resolve(), queries or file, whole, asks_dev=queries is None)
 
 
 def _demo(queries: Path | None, title: str) -> Dataset:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count, islice
 from pathlib import Path
@@ -40,6 +40,10 @@ class Benchmark:
     folder: Path
     seed: int = 11
     """Deals rows to shards and, without a shards.json, draws the number of shards."""
+    only: frozenset[str] | None = None
+    """The databases that are pooled; None: all that are there."""
+    sharded: bool = True
+    """False: every table is whole and has its own name."""
 
     @classmethod
     def open(cls, name: str, data_dir: Path) -> Benchmark:
@@ -62,6 +66,10 @@ class Benchmark:
             raise GraftError(f"{path}: seed must be a whole number from 0, not {seed!r}")
         return seed
 
+    def whole(self, databases: Iterable[str]) -> Benchmark:
+        """The lake of these databases (of those that are there), without shards."""
+        return replace(self, only=frozenset(databases), sharded=False)
+
     @property
     def queries_file(self) -> Path:
         return self.folder / "queries.jsonl"
@@ -70,7 +78,11 @@ class Benchmark:
     def databases(self) -> tuple[Path, ...]:
         """The SQLite files, by name of the database."""
         files = sorted((self.folder / LAYOUTS[self.name]).glob("*/*.sqlite"))
-        return tuple(path for path in files if path.stem == path.parent.name)
+        return tuple(
+            path
+            for path in files
+            if path.stem == path.parent.name and (self.only is None or path.stem in self.only)
+        )
 
     @cached_property
     def sources(self) -> dict[SourceTable, str]:
@@ -80,6 +92,8 @@ class Benchmark:
     @cached_property
     def shard_counts(self) -> dict[SourceTable, int]:
         """Number of row shards per source table: shards.json, else drawn by the seed."""
+        if not self.sharded:
+            return dict.fromkeys(self.sources, 1)
         path = self.folder / "shards.json"
         listed = _read_json(path).get("shards", {})
         if not isinstance(listed, dict) or not all(isinstance(n, int) and n > 0 for n in listed.values()):
@@ -102,8 +116,10 @@ class Benchmark:
 
         Tables that share a name anywhere in the pooled lake are numbered together in a random
         order; a name that is unique in the lake stays as it is. A number that would give a shard the
-        name of another table of its database is left out.
+        name of another table of its database is left out. In a lake without shards all names stay.
         """
+        if not self.sharded:
+            return {source: (TableId(source[0], spelt),) for source, spelt in self.sources.items()}
         by_name: dict[str, list[tuple[SourceTable, int]]] = defaultdict(list)
         for source, number in sorted(self.shard_counts.items()):
             by_name[source[1]].extend((source, part) for part in range(number))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from graftjax.encode.text import column_text, schema_text, table_text
 from graftjax.intent import IntentGraph, Query, extract
 
 
 def intent_of(query: Query) -> IntentGraph:
     """The query's intent graph, or a lexical one when it has none."""
-    return query.intent if query.intent is not None else extract(query.question).intent
+    return query.intent if query.intent is not None else _lexical(query.question)
+
+
+@lru_cache(maxsize=1024)
+def _lexical(question: str) -> IntentGraph:
+    return extract(question).intent
 
 
 def concepts(query: Query) -> tuple[str, ...]:

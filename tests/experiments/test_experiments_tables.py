@@ -103,7 +103,7 @@ def test_demo_instead_of_missing_spider(run, tmp_path, capsys):
     assert (record["n_queries"], record["n_skipped"]) == (3, 0)
     assert record["recompiles_after_warmup"] == 0
     assert record["metrics"]["recall"] == 1  # the lake has eight tables
-    assert record["per_query"][0]["notes"] == ["the lake has only 8 tables"]
+    assert record["per_query"][0]["notes"] == ["the lake has only 8 tables (8 of 10)"]
     five = json.loads((tmp_path / "results" / "demo_dtr_L5_seed5.json").read_text())
     assert five["mean_retrieved"] == 5
     assert five["metrics"]["precision"] < 1
@@ -172,7 +172,7 @@ def test_a_run_without_any_score_is_an_error(run, tmp_path, capsys):
         (["--runs", "0"], "--runs"),
         (["--seed", "-1"], "--seed"),
         (["--methods", "grafft"], "grafft"),
-        (["--methods", "jar"], "not implemented yet"),
+        (["--methods", "graft+unions"], "unknown method"),
         (["--checkpoint", "none"], "no such checkpoint"),
         (["--checkpoint", "file", "file"], "2 value functions for 1 runs"),
         (["--checkpoint", "file", "--guidance", "exact"], "leave --checkpoint out"),

@@ -1,0 +1,125 @@
+"""GRAFT and its peers on Spider and BIRD: the paper's Tables 2, 3 and 6, with intervals and gains.
+
+Command:   python experiments/peers.py --readme README.md
+Hardware:  2 CPU cores, nothing else running (times are measured)
+Time:      TIME on built indexes
+Expected:  results/peers.yaml as it is in the repository
+
+All methods get the same lake, encoder and recorded decompositions; the dials of all were chosen on other
+questions (tune.py). A peer's name with +unions is the peer over union clusters: it knows which tables are
+shards of one another. The search by a learned value is repeated with the value functions of `graftjax train
+LAKE --seed 0`, 1, 2 (or --checkpoint); peers draw nothing at random and run once. Times leave out the call to
+a language model for all. Runs that are already under --out for the same command settings are not repeated
+with --resume.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from _tables import RunArgs, check_args, finish, run_lake
+
+from graftjax.console import parse_arguments, run_console
+from graftjax.errors import UsageError
+from graftjax.evaluate.comparison import summary
+from graftjax.evaluate.datasets import BENCHMARKS, resolve_dataset
+from graftjax.evaluate.markdown import gain_lines, replace_block, retrieval_lines
+from graftjax.evaluate.report import Record, skip_lines
+from graftjax.files import replacing, writing
+from graftjax.peers.methods import GUIDED, PEERS
+from graftjax.peers.peer import WITH_UNIONS
+
+MADE_BY = "make reproduce-peers"
+
+
+@dataclass(frozen=True)
+class Args(RunArgs):
+    """Arguments of the comparison."""
+
+    methods: tuple[str, ...] = (
+        "graft-fill",
+        "graft",
+        *(name + end for name in PEERS for end in ("", WITH_UNIONS)),
+    )
+    """Methods to run, one or more. All but graft, which stops by itself, spend the whole budget."""
+    runs: int = 3
+    """Number of value functions that guide the search, with training seeds seed, seed + 1, ..."""
+    out: Path = Path("results/peers")
+    """Folder for the result files, one JSON per lake, method, L and seed."""
+    lakes: tuple[str, ...] = BENCHMARKS
+    """Lakes, one or more of spider, bird and, to try the program, demo."""
+    summary: Path = Path("results/peers.yaml")
+    """File for the summary."""
+    readme: Path | None = None
+    """Document whose blocks `peers-<lake>` and `peers-gains` are renewed."""
+
+
+def main() -> int:
+    args = parse_arguments(Args, description=__doc__)
+    check_args(args)
+    for lake in args.lakes:
+        if lake not in (*BENCHMARKS, "demo"):
+            raise UsageError(f"--lakes {lake}: choose from {', '.join((*BENCHMARKS, 'demo'))}")
+    if not args.lakes:
+        raise UsageError("--lakes needs at least one lake")
+    if args.readme is not None and not args.readme.is_file():
+        raise UsageError(f"--readme {args.readme}: no such file")
+    datasets = [resolve_dataset(lake, data_dir=args.data_dir) for lake in dict.fromkeys(args.lakes)]
+    guided = tuple(name for name in args.methods if name in GUIDED)
+    others = tuple(name for name in args.methods if name not in GUIDED)
+    records: list[Record] = []
+    for dataset in datasets:
+        if guided:
+            records += run_lake(dataclasses.replace(args, methods=guided), dataset)
+        if others:
+            records += run_lake(dataclasses.replace(args, methods=others, runs=1, checkpoint=()), dataset)
+    found = {**_about(records), **summary(records)}
+    with writing(args.summary.parent, "results"), replacing(args.summary) as draft:
+        draft.write_text(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    blocks = _blocks(found)
+    for lines in blocks.values():
+        print("\n".join(lines), end="\n\n")
+    if args.readme is not None:
+        text = args.readme.read_text(encoding="utf-8")
+        for name, lines in blocks.items():
+            text = replace_block(text, name, MADE_BY, lines)
+        with replacing(args.readme) as draft:
+            draft.write_text(text, encoding="utf-8")
+    print("\n".join(skip_lines(records)))
+    return finish(args, records)
+
+
+def _about(records: list[Record]) -> dict[str, Any]:
+    """Where the figures come from."""
+    first = records[0]
+    guides = {
+        f"{record['lake']}, seed {record['seed']}": record["config"]["guided_by"]["guidance"]
+        for record in records
+        if record["method"] in GUIDED
+    }
+    kept = ("python", "jax", "cpu", "cpu_count")
+    return {
+        "experiment": "peers",
+        "command": shlex.join(["python", *sys.argv]),
+        "date": datetime.date.today().isoformat(),
+        "encoder": first["encoder"],
+        "guidance": guides,
+        "environment": {key: first["environment"][key] for key in kept if key in first["environment"]},
+    }
+
+
+def _blocks(found: dict[str, Any]) -> dict[str, list[str]]:
+    """Name of a block in the document → its lines."""
+    blocks = {f"peers-{lake}": retrieval_lines(lake, own) for lake, own in found["lakes"].items()}
+    return {**blocks, "peers-gains": gain_lines(found["gains"])}
+
+
+if __name__ == "__main__":
+    run_console(main, "peers.py")
