@@ -32,7 +32,7 @@ class Tuned:
     """What differs from the defaults in the best trial."""
     value: float
     default: float
-    """What the defaults reach."""
+    """What the start reaches."""
     trials: tuple[Trial, ...]
 
 
@@ -41,12 +41,13 @@ def coordinate_search(
     defaults: Mapping[str, Any],
     measure: Callable[[dict[str, Any]], float],
     *,
+    start: Mapping[str, Any] | None = None,
     sweeps: int = 2,
     told: Callable[[Trial, bool], None] = lambda trial, best: None,
 ) -> Tuned:
     """Maximise `measure` over a grid, one dial at a time; no setting is measured twice.
 
-    `measure` takes what differs from `defaults`. `told` hears of every trial and whether it is the best yet.
+    `start`: where to begin, as what differs from `defaults`. `measure` takes what differs from `defaults`. `told` hears of every trial and whether it is the best yet.
     """
     known: dict[tuple[tuple[str, Any], ...], float] = {}
     trials: list[Trial] = []
@@ -59,8 +60,8 @@ def coordinate_search(
             told(trials[-1], known[key] > best + LEAST_RISE)
         return known[key]
 
-    best: dict[str, Any] = {}
-    start = value = value_of(best, float("-inf"))
+    best: dict[str, Any] = dict(start or {})
+    first = value = value_of(best, float("-inf"))
     for _ in range(sweeps):
         before = best
         for name, choices in grid.items():
@@ -73,4 +74,4 @@ def coordinate_search(
                     best, value = changed, found
         if best == before:
             break
-    return Tuned(best, value, start, tuple(trials))
+    return Tuned(best, value, first, tuple(trials))
