@@ -47,7 +47,8 @@ def coordinate_search(
 ) -> Tuned:
     """Maximise `measure` over a grid, one dial at a time; no setting is measured twice.
 
-    `start`: where to begin, as what differs from `defaults`. `measure` takes what differs from `defaults`. `told` hears of every trial and whether it is the best yet.
+    `start`: where to begin, as what differs from `defaults`. `measure` takes what differs from `defaults`.
+    `told` hears of every trial and whether it is the best yet.
     """
     known: dict[tuple[tuple[str, Any], ...], float] = {}
     trials: list[Trial] = []

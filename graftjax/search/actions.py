@@ -31,6 +31,7 @@ class Dials(NamedTuple):
     supported: Float[Array, ""]
     least_gain: Float[Array, ""]
     least_fragment_gain: Float[Array, ""]
+    question_weight: Float[Array, ""]
 
 
 def dials_of(settings: Settings) -> Dials:

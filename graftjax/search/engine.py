@@ -92,12 +92,13 @@ class Engine:
         """Best synthesis of at most `budget` tables.
 
         Without `fill` the search stops by itself once no table is worth taking; with `fill` it spends
-        the budget. An intent that names nothing, or an empty lake, gives an empty answer with a note.
+        the budget, and then also reads the question as a whole. An intent that names nothing, or an empty
+        lake, gives an empty answer with a note.
         """
-        del question  # all that the search reads of it is in the intent
         atoms = atoms_of(intent)
+        asked = question if fill else ""
         return self._no_answer(atoms, budget) or self._one(
-            atoms, encode_atoms([atoms], self.encoder), budget, fill
+            atoms, encode_atoms([atoms], self.encoder, [asked] if asked else []), budget, fill, asked
         )
 
     def search_many(
@@ -106,10 +107,12 @@ class Engine:
         *,
         budget: int,
         fill: bool = False,
+        questions: Sequence[str] = (),
         stacked: int | None = None,
     ) -> list[Synthesis]:
         """The syntheses of many questions, for throughput; each as `search` gives it.
 
+        `questions`: one per intent, or none (then the budget is spent by the intents alone).
         All texts are encoded together. `stacked` problems are searched in one call; 0 searches them one by
         one in as many threads as there are processors, which is the default on CPUs: there a stack only
         waits for its slowest member.
@@ -118,19 +121,25 @@ class Engine:
             raise UsageError(f"stacked must be 0 or more, not {stacked}")
         if stacked is None:
             stacked = 0 if jax.default_backend() == "cpu" else STACKED
+        if questions and len(questions) != len(intents):
+            raise UsageError(f"{len(questions)} questions for {len(intents)} intents")
+        asked = list(questions) if questions and fill else [""] * len(intents)
         many = [atoms_of(intent) for intent in intents]
         answers = [self._no_answer(atoms, budget) for atoms in many]
         left = [place for place, answer in enumerate(answers) if answer is None]
-        encoded = encode_atoms((many[place] for place in left), self.encoder)
+        texts = [asked[place] for place in left if asked[place]]
+        encoded = encode_atoms((many[place] for place in left), self.encoder, texts)
+        ready = lambda place: self.prepare(many[place], encoded, budget, asked[place])  # noqa: E731
+        one = lambda place: self._one(many[place], encoded, budget, fill, asked[place])  # noqa: E731
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
             if not stacked:
-                found = list(pool.map(lambda place: self._one(many[place], encoded, budget, fill), left))
+                found = list(pool.map(one, left))
             else:
-                questions = list(pool.map(lambda place: self.prepare(many[place], encoded, budget), left))
-                outcomes = self._search_stacked(questions, stacked, fill)
+                prepared = list(pool.map(ready, left))
+                outcomes = self._search_stacked(prepared, stacked, fill)
                 found = [
                     self.explain(question, outcome, budget, fill)
-                    for question, outcome in zip(questions, outcomes, strict=True)
+                    for question, outcome in zip(prepared, outcomes, strict=True)
                 ]
         for place, answer in zip(left, found, strict=True):
             answers[place] = answer
@@ -150,13 +159,15 @@ class Engine:
         """L as far as it matters: no more than the lake has, nor than the largest compiled shape."""
         return max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
 
-    def prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int) -> Question:
-        """Stage 1: evidence and region of an intent whose texts are encoded."""
+    def prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, question: str = "") -> Question:
+        """Stage 1: evidence and region of an intent whose texts, and whose question, are encoded."""
         room = self._room(budget)
-        return prepare(self.index, self.shards, self.settings, self.guide, atoms, encoded, room)
+        return prepare(self.index, self.shards, self.settings, self.guide, atoms, encoded, room, question)
 
-    def _one(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, fill: bool) -> Synthesis:
-        question = self.prepare(atoms, encoded, budget)
+    def _one(
+        self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, fill: bool, asked: str
+    ) -> Synthesis:
+        question = self.prepare(atoms, encoded, budget, asked)
         outcome = self.solve(question.region.problem, question.outlook, fill=fill)
         return self.explain(question, outcome, budget, fill)
 

@@ -102,8 +102,11 @@ def spend(
 
     Regular actions come first: a value function may have refused some. A table that integrates with the
     synthesis comes before one that does not: ω of its best join counts beside the gain, 1 for a further table
-    of a cluster.
+    of a cluster. So does one that is near the question as a whole: an intent that was misread, or read in
+    part, says little of what is still missing.
     """
+
+    problem = problem._replace(action_valid=problem.action_valid | problem.spare)
 
     def unfinished(carry: tuple[State, Array]) -> Array:
         state, moved = carry
@@ -114,7 +117,8 @@ def spend(
         options = choices(problem, state, dials, reward)
         possible = jnp.isfinite(options.gain) & (options.gain > 0.5 * NEVER)
         joined = jnp.where((state.taken > 0)[None, :], problem.direct[problem.cluster], 0.0).max(1)
-        worth = options.gain + jnp.concatenate([joined, jnp.ones(state.table_cluster.shape)])
+        near = dials.question_weight * problem.nearness[problem.cluster]
+        worth = options.gain + jnp.concatenate([joined + near, jnp.ones(state.table_cluster.shape)])
         regular = options.regular & possible
         open_ = jnp.where(regular.any(), regular, possible)
         candidate = jnp.argmax(jnp.where(open_, worth, NEVER))

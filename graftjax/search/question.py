@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
 
 from graftjax.igms.evidence import QueryEvidence
 from graftjax.igms.support import EncodedTexts, TextEncoder, atom_texts, node_support
@@ -33,19 +36,36 @@ def prepare(
     atoms: IntentAtoms,
     encoded: EncodedTexts,
     budget: int,
+    question: str = "",
 ) -> Question:
-    """Stage 1 of Algorithm 3, on the host."""
+    """Stage 1 of Algorithm 3, on the host.
+
+    `question`: given when the budget is to be spent, and encoded with the atoms; see `build_region`.
+    """
     support = node_support(index, atoms, encoded, settings.score)
     evidence = QueryEvidence(atoms, support, index.graph, settings.score)
-    region = build_region(evidence, shards, settings, budget)
+    near = _nearness(index, encoded, settings, question) if question else None
+    region = build_region(evidence, shards, settings, budget, near)
     outlook = guide.outlook(index, evidence, region, encoded.vectors) if guide else None
     return Question(evidence, region, outlook)
 
 
-def encode_atoms(intents: Iterable[IntentAtoms], encoder: TextEncoder) -> EncodedTexts:
-    """Vectors of all texts of some intents, encoded together."""
+def _nearness(
+    index: LakeIndex, encoded: EncodedTexts, settings: Settings, question: str
+) -> Float[np.ndarray, " M"]:
+    """Cosine of a question with the name and headers of each cluster."""
+    schemas = index.kinds["schema"]
+    vectors = encoded.encode([question])
+    cosines = schemas.space.similarity([question], vectors, settings.score.lexical_share)
+    return cosines[0][schemas.text].max(1)
+
+
+def encode_atoms(
+    intents: Iterable[IntentAtoms], encoder: TextEncoder, questions: Sequence[str] = ()
+) -> EncodedTexts:
+    """Vectors of all texts of some intents, and of whole questions, encoded together."""
     texts = (text for atoms in intents for group in atom_texts(atoms) for text in group)
-    return EncodedTexts.of(texts, encoder)
+    return EncodedTexts.of([*texts, *questions], encoder)
 
 
 def left_out(atoms: IntentAtoms) -> list[str]:

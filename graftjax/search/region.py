@@ -1,10 +1,11 @@
 """Stage 1: anchors per atom, the region around them, and every action that may be taken there.
 
 The region of a query is the anchors' clusters, the bridges on join paths between them, and the
-clusters that complete an attribute one join away. It is capped by rank (best witnesses per tree), so
-that a hub never makes it the whole lake. All arrays are padded to fixed shapes.
-Letters: T trees, J joins, C clusters, A actions, R rows per table, S tables per cluster (the
-bucket of the budget L), a atoms.
+clusters that complete an attribute one join away; when the budget is to be spent, also the clusters
+nearest to the question as a whole. It is capped by rank (best witnesses per tree), so that a hub never
+makes it the whole lake. All arrays are padded to fixed shapes.
+Letters: M clusters of the lake, T trees, J joins, C clusters of the region, A actions, R rows per
+table, S tables per cluster (the bucket of the budget L), a atoms.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 
 from graftjax.igms.evidence import QueryEvidence
 from graftjax.intent.atoms import JOIN
@@ -55,7 +57,9 @@ class Problem(NamedTuple):
     fragment: Leaf
     """int32 [A]: tree whose unsupported attributes the action completes; −1 for none."""
     action_valid: Leaf
-    """bool [A]."""
+    """bool [A]: open to the beam."""
+    spare: Leaf
+    """bool [A]: open only when what is left of the budget is spent."""
     shards: Leaf
     """int32 [C]: tables of each cluster, at most S."""
     correlation: Leaf
@@ -90,6 +94,8 @@ class Problem(NamedTuple):
     """bool [a]: atoms that are entity→attribute edges."""
     atom_mask: Leaf
     """bool [a]."""
+    nearness: Leaf
+    """float32 [C]: cosine of the question with each cluster, less the best one's; 0 when not asked for."""
     budget: Leaf
     """int32: L, at most S."""
 
@@ -109,8 +115,18 @@ def bucket(size: int, buckets: tuple[int, ...]) -> int:
     return next((b for b in buckets if b >= size), buckets[-1])
 
 
-def build_region(evidence: QueryEvidence, shards: ShardOrder, settings: Settings, budget: int) -> Region:
-    """Arrays of a query for a budget of L tables."""
+def build_region(
+    evidence: QueryEvidence,
+    shards: ShardOrder,
+    settings: Settings,
+    budget: int,
+    nearness: Float[np.ndarray, " M"] | None = None,
+) -> Region:
+    """Arrays of a query for a budget of L tables.
+
+    `nearness`: of the question as a whole to each cluster of the lake; the nearest clusters then belong to
+    the region, whatever the intent says of them.
+    """
     width = bucket(evidence.atoms.num_atoms, ATOM_BUCKETS)
     num_trees = min(len(evidence.atoms.tree_entity), MAX_TREES)
     gain = np.where(_anchored(evidence, settings.anchors_per_atom)[None, :], evidence.tree_gain, -1.0)
@@ -131,13 +147,31 @@ def build_region(evidence: QueryEvidence, shards: ShardOrder, settings: Settings
     clusters = list(dict.fromkeys(cluster for cluster, _, _ in actions))[: NUM_CLUSTERS // 2]
     known = set(clusters)
     actions = [action for action in actions if action[0] in known]
+    regular = len(actions)
+    if nearness is not None and num_trees:
+        room = min(settings.near_clusters, NUM_ACTIONS - len(actions))
+        near = _unknown(np.argsort(-nearness, kind="stable")[: room + len(clusters)], clusters)[:room]
+        trees = evidence.tree_gain[:num_trees, near].argmax(0)
+        actions += [(cluster, (int(tree),), -1) for cluster, tree in zip(near, trees, strict=True)]
+        clusters += near
+        known |= set(near)
     paths = join_paths(evidence.graph, np.asarray(clusters, np.int64), settings.score.hop_discount)
     bridges = np.unique(paths.bridge[paths.bridge >= 0])
     lightest = [int(b) for b in bridges if int(b) not in known]
     strength = {b: float(paths.weight[paths.bridge == b].max()) for b in lightest}
     lightest.sort(key=lambda b: (-strength[b], b))
     clusters += lightest[: NUM_CLUSTERS - len(clusters)]
-    return _pad(evidence, shards, settings, budget, width, num_trees, gain, actions, clusters, paths)
+    region = _pad(evidence, shards, settings, budget, width, num_trees, gain, actions, clusters, paths)
+    region.problem.action_valid[regular:] = False
+    region.problem.spare[regular : len(actions)] = True
+    if nearness is not None and clusters:
+        region.problem.nearness[: len(clusters)] = nearness[clusters] - nearness.max()
+    return region
+
+
+def _unknown(found: np.ndarray, known: list[int]) -> list[int]:
+    """Those of `found` that are not known, in their order."""
+    return [int(cluster) for cluster in found if int(cluster) not in set(known)]
 
 
 def _anchored(evidence: QueryEvidence, count: int) -> np.ndarray:
@@ -251,6 +285,7 @@ def empty_problem(width: int, budget: int) -> Problem:
         witnesses=np.zeros((NUM_ACTIONS, MAX_TREES), bool),
         fragment=np.full(NUM_ACTIONS, -1, np.int32),
         action_valid=np.zeros(NUM_ACTIONS, bool),
+        spare=np.zeros(NUM_ACTIONS, bool),
         shards=np.zeros(NUM_CLUSTERS, np.int32),
         correlation=np.tile(np.eye(capacity, dtype=np.float32), (NUM_CLUSTERS, 1, 1)),
         added=np.zeros((NUM_CLUSTERS, capacity), np.float32),
@@ -268,5 +303,6 @@ def empty_problem(width: int, budget: int) -> Problem:
         atom_tree=np.full(width, -1, np.int32),
         edge_mask=np.zeros(width, bool),
         atom_mask=np.zeros(width, bool),
+        nearness=np.zeros(NUM_CLUSTERS, np.float32),
         budget=np.asarray(budget, np.int32),
     )

@@ -20,7 +20,7 @@ RULES = Rules(noise=0.1, power=0.5, supported=0.5, least_gain=0.3, least_fragmen
 
 
 def dials(rules: Rules = RULES) -> Dials:
-    numbers = (rules.noise, rules.power, rules.supported, rules.least_gain, rules.least_fragment_gain)
+    numbers = (rules.noise, rules.power, rules.supported, rules.least_gain, rules.least_fragment_gain, 0.0)
     return Dials(*(jnp.asarray(number, jnp.float32) for number in numbers))
 
 
