@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from io import StringIO
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from pathlib import Path
+from uuid import uuid4
 
 import duckdb
 
 from graftjax.lake.values import normalise
 
-_DELIMITERS = (",", ";", "\t", "|")
+_DELIMITERS = (",", ";", "\t", "|", "^", "~", "\x01")
+"""In this order where two divide equally well; Ctrl-A is what Hive writes."""
 _NO_DELIMITER = "\x1f"
 _HEAD_CHARACTERS = 1 << 16
+_HEAD_CELLS = 100_000
+_FIELD_LIMIT = 1 << 24
+"""A cell of this many characters (16 Mi) is a quote that was never closed."""
+_DECLARED = re.compile(r"\ufeff?sep=(.)\r?\n?")
+"""First line by which a spreadsheet tells the delimiter."""
 _END = "\ue000graftjax end\ue000"
 _NUMBER = re.compile(r"-?[0-9]*[.,]?[0-9]+(e[+-]?[0-9]+)?%?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*")
+_DIGIT = re.compile("[0-9]")
 _YEAR = re.compile(r"(1[5-9]|20|21)[0-9]{2}")
 
 
@@ -33,28 +43,40 @@ class Dialect:
     quote: str | None = '"'
     escape: str | None = None
     """Character before a literal quote where quotes are not doubled."""
+    skip_space: bool = False
+    """Whether blanks after a delimiter are left out, so that a quote may follow them."""
+
+    @property
+    def divides(self) -> bool:
+        """Whether there is a delimiter at all."""
+        return self.delimiter != _NO_DELIMITER
 
     def records(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """Cells of each record; a quote that is never closed raises csv.Error at the end."""
+        for batch in self.batches(lines, lambda: 1):
+            yield from batch
+
+    def batches(self, lines: Iterable[str], size: Callable[[], int]) -> Iterator[list[list[str]]]:
+        """Cells of the records, `size()` of them at a time; csv.Error at the end for an open quote."""
+        csv.field_size_limit(_FIELD_LIMIT)  # the default refuses a cell of more than 128 kB
         reader = csv.reader(
-            _ended(lines),
+            # Inside an open quote the end mark is swallowed as text: that is how the open quote is noticed.
+            chain(lines, (_END,)),
             delimiter=self.delimiter,
             quotechar=self.quote,
             quoting=csv.QUOTE_NONE if self.quote is None else csv.QUOTE_MINIMAL,
             escapechar=self.escape,
             doublequote=self.escape is None,
+            skipinitialspace=self.skip_space,
         )
-        for record in reader:
-            if record == [_END]:
+        while batch := list(islice(reader, size())):
+            if batch[-1] == [_END]:
+                batch.pop()
+                if batch:
+                    yield batch
                 return
-            yield record
+            yield batch
         raise csv.Error("a quote is opened and never closed")
-
-
-def _ended(lines: Iterable[str]) -> Iterator[str]:
-    # Inside an open quote the end mark is swallowed as text: that is how the open quote is noticed.
-    yield from lines
-    yield _END
 
 
 def detect(head: str) -> Dialect:
@@ -62,15 +84,28 @@ def detect(head: str) -> Dialect:
 
     DuckDB's sniffer proposes; the proposal counts only if it really divides the records (the sniffer alone
     takes `;` for the lines `h`, `v`, `a;b` and skips the first two). Otherwise the delimiter that divides
-    most records is taken, and none at all when no delimiter does.
+    most records is taken, and none at all when no delimiter does. A first line `sep=;` decides.
     """
     head = head[:_HEAD_CHARACTERS]
-    proposed = _sniff(head)
-    shares = {mark: _divided(Dialect(mark), head) for mark in _DELIMITERS}
-    best = max(_DELIMITERS, key=lambda mark: shares[mark])
-    if proposed and (share := _divided(proposed, head)) and share >= 0.9 * shares[best]:
-        return proposed
-    return Dialect(best if shares[best] else _NO_DELIMITER)
+    declared = _DECLARED.match(head)
+    if declared and declared[1] in _DELIMITERS:
+        return _spaced(Dialect(declared[1]), head)
+    shares = {mark: _divided(Dialect(mark), head) for mark in _DELIMITERS if mark in head}
+    best = max(shares, key=lambda mark: shares[mark], default=_NO_DELIMITER)
+    # Without apostrophes and backslashes there is but one way to quote, and nothing to ask the sniffer.
+    if "'" in head or "\\" in head or sum(share > 0 for share in shares.values()) > 1:
+        proposed = _sniff(head)
+        if proposed and (share := _divided(proposed, head)) and share >= 0.9 * shares.get(best, 0.0):
+            return _spaced(proposed, head)
+    return _spaced(Dialect(best), head) if shares.get(best) else Dialect(_NO_DELIMITER)
+
+
+def _spaced(dialect: Dialect, head: str) -> Dialect:
+    """With blanks before quotes (`1, "a, b"`) left out, if that divides the records better."""
+    if dialect.quote is None or f"{dialect.delimiter} {dialect.quote}" not in head:
+        return dialect
+    spaced = replace(dialect, skip_space=True)
+    return spaced if _divided(spaced, head) > _divided(dialect, head) else dialect
 
 
 def _divided(dialect: Dialect, head: str) -> float:
@@ -87,12 +122,14 @@ def _divided(dialect: Dialect, head: str) -> float:
 
 
 def head_records(dialect: Dialect, lines: Iterable[str], limit: int = 500) -> list[list[str]]:
-    """The first records, as far as they can be read."""
+    """The first records, as far as they can be read; fewer of them where they are wide."""
     rows: list[list[str]] = []
+    cells = 0
     try:
         for row in dialect.records(lines):
             rows.append(row)
-            if len(rows) >= limit:
+            cells += len(row)
+            if len(rows) >= limit or cells >= _HEAD_CELLS:
                 break
     except csv.Error:
         pass
@@ -100,19 +137,30 @@ def head_records(dialect: Dialect, lines: Iterable[str], limit: int = 500) -> li
 
 
 @cache
-def _database() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(":memory:", config={"threads": 1, "autoinstall_known_extensions": "false"})
+def _sniffer() -> tuple[duckdb.DuckDBPyConnection, tempfile.TemporaryDirectory[str]]:
+    """A database that can reach nothing but one folder of our own, where heads of files are put."""
+    folder = tempfile.TemporaryDirectory(prefix="graftjax-")
+    atexit.register(folder.cleanup)
+    database = duckdb.connect(":memory:", config={"threads": 1, "autoinstall_known_extensions": "false"})
+    database.execute("SET autoload_known_extensions = false")
+    database.execute("SET allowed_directories = ['{}']".format(folder.name.replace("'", "''")))
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    return database, folder
 
 
 def _sniff(head: str) -> Dialect | None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "head.csv"
+    database, folder = _sniffer()
+    path = Path(folder.name) / f"{uuid4().hex}.csv"
+    query = "SELECT Delimiter, Quote, Escape FROM sniff_csv(?, all_varchar=true, nullstr='')"
+    try:
         path.write_text(head, encoding="utf-8", errors="replace", newline="")
-        query = "SELECT Delimiter, Quote, Escape FROM sniff_csv(?, all_varchar=true, nullstr='')"
-        try:
-            row = _database().cursor().execute(query, [str(path)]).fetchall()[0]
-        except (duckdb.Error, IndexError):
-            return None
+        row = database.cursor().execute(query, [str(path)]).fetchall()[0]
+    except (duckdb.Error, IndexError, OSError):
+        return None
+    finally:
+        with suppress(OSError):
+            path.unlink()
     delimiter, quote, escape = row
     if delimiter not in _DELIMITERS:
         return None
@@ -160,6 +208,11 @@ def _is_words(row: Sequence[str]) -> bool:
 
 
 def _is_number(cell: str) -> bool:
+    # Most cells are told without being normalised, which takes most of the time for a small file.
+    if _NUMBER.fullmatch(cell):
+        return True
+    if cell.isascii() and not _DIGIT.search(cell):
+        return False
     return _NUMBER.fullmatch(normalise(cell)) is not None
 
 

@@ -38,17 +38,17 @@ def column_names(headers: Sequence[str]) -> list[str]:
     # A header spelled `a_2` keeps its name; the suffixes of a repeated `a` go round it.
     reserved = {name.casefold() for name in plain if name}
     used: set[str] = set()
+    tried: dict[str, int] = {}  # ten thousand equal headers must not each count from one
     names = []
     for position, name in enumerate(plain):
         base = name or f"c{position}"
-        candidate, count = base, 1
-        while candidate.casefold() in used or (count > 1 and candidate.casefold() in reserved):
+        candidate, count = base, tried.get(name.casefold(), 1) if name else 1
+        if count > 1:
+            candidate = f"{base}_{count}"
+        while candidate.casefold() in used or ((count > 1 or not name) and candidate.casefold() in reserved):
             count += 1
             candidate = f"{base}_{count}"
-        if not name and candidate.casefold() in reserved:
-            while candidate.casefold() in used or candidate.casefold() in reserved:
-                count += 1
-                candidate = f"{base}_{count}"
+        tried[name.casefold()] = count
         used.add(candidate.casefold())
         names.append(candidate)
     return names

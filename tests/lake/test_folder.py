@@ -4,6 +4,7 @@
 # (a Skip where a table is due fails the test by itself)
 
 import os
+import socket
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from graftjax.errors import UsageError
 from graftjax.lake.folder import find_tables
+from graftjax.lake.read_csv import read_csv
 from graftjax.types import Skip, TableId
 
 
@@ -113,16 +115,148 @@ def test_one_bad_file_of_each_kind_stops_nothing(tmp_path):
     assert all(reason and "\n" not in reason for reason in reasons.values())
 
 
-def test_other_files_are_counted(tmp_path):
+def test_other_files_are_counted_and_some_are_named(tmp_path):
     write(tmp_path / "a.csv")
-    for name in ("x.pdf", "sub/y.PDF", "README", "z.tar.gz", ".hidden.csv"):
+    for name in ("x.pdf", "sub/y.PDF", "README", ".hidden.csv", "p/1.png", "p/2.png", "p/3.png", "p/4.png"):
         write(tmp_path / name)
     assert skips(tmp_path) == {
-        "*.pdf": "2 files of a kind that is not read",
-        "*.gz": "1 file of a kind that is not read",
-        "no extension": "1 file of a kind that is not read",
-        "hidden": "1 file of a kind that is not read",
+        "*.pdf": "2 files of a kind that is not read: sub/y.PDF, x.pdf",
+        "*.png": "4 files of a kind that is not read: p/1.png, p/2.png, p/3.png, ...",
+        "no extension": "1 file of a kind that is not read: README",
+        "hidden": "1 file of a kind that is not read: .hidden.csv",
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("x.xlsx", "spreadsheet"),
+        ("x.XLS", "spreadsheet"),
+        ("x.ods", "spreadsheet"),
+        ("x.json", "JSON"),
+        ("x.jsonl", "JSON"),
+        ("x.feather", "Arrow"),
+        ("x.arrow", "Arrow"),
+        ("x.zip", "archive"),
+        ("x.tar.gz", "archive"),
+        ("x.pkl", "may run code"),
+        ("x.parquet.gz", "compressed Parquet"),
+        ("x.sqlite.gz", "compressed database"),
+    ],
+)
+def test_files_that_may_hold_tables_are_each_reported(tmp_path, name, reason):
+    write(tmp_path / "sub" / name, b"?")
+    assert reason in skips(tmp_path)[f"sub/{name}"]
+
+
+def test_files_beside_a_database_belong_to_it(tmp_path):
+    write_database(tmp_path / "a.db")
+    write(tmp_path / "a.db-shm", b"")
+    write(tmp_path / "gone.db-wal", b"rows")
+    assert skips(tmp_path) == {"*.db-wal": "1 file of a kind that is not read: gone.db-wal"}
+
+
+def test_folders_and_sockets_with_the_name_of_a_table(tmp_path):
+    write(tmp_path / "x.csv" / "t.csv")
+    (tmp_path / "y.sqlite").mkdir()
+    with socket.socket(socket.AF_UNIX) as end:
+        place = os.getcwd()
+        os.chdir(tmp_path)  # the path of a socket is short
+        try:
+            end.bind("s.csv")
+        finally:
+            os.chdir(place)
+    os.symlink("/dev/zero", tmp_path / "zero.csv")
+    os.symlink("self.csv", tmp_path / "self.csv")
+    assert ids(tmp_path) == [TableId("x.csv", "t")]
+    found = skips(tmp_path)
+    assert found["s.csv"] == found["zero.csv"] == "not a regular file"
+    assert "symbolic links" in found["self.csv"]
+
+
+def test_names_can_not_forge_a_line_of_a_report(tmp_path):
+    names = ["new\nline", "\x1b[2Jscreen", "tab\t", "\u202egnp", "C:\\Users\\me\\t", "caf\u00e9", "x" * 240]
+    for name in names:
+        write(tmp_path / f"{name}.csv")
+    write(tmp_path / "bad\n.csv", b"")
+    found = list(find_tables(tmp_path))
+    printed = [item.reason if isinstance(item, Skip) else item.id.name for item in found]
+    printed += [item.origin for item in found]
+    assert all(text.isprintable() for text in printed)
+    assert {"new\\x0aline", "\\x1b[2Jscreen", "C:\\Users\\me\\t", "café"} <= set(printed)
+    assert "bad\\x0a.csv" in printed
+
+
+def test_notes_that_quote_a_file_are_printable(tmp_path):
+    write(tmp_path / "a.csv", "\x1b[2J Report\u202e,,\na,b,c\n1,2,3\n4,5,6\n")
+    (table,) = find_tables(tmp_path)
+    assert any("Report" in note for note in table.notes)
+    assert all(note.isprintable() for note in table.notes)
+
+
+def test_folders_nested_more_deeply_than_python_calls(tmp_path):
+    place, depth = os.getcwd(), 1100
+    os.chdir(tmp_path)
+    try:
+        for _ in range(depth):
+            os.mkdir("d")
+            os.chdir("d")
+        Path("t.csv").write_text("a,b\n1,2\n")
+        (item,) = find_tables(tmp_path)
+        os.remove("t.csv")
+        for _ in range(depth):
+            os.chdir("..")
+            os.rmdir("d")
+    finally:
+        os.chdir(place)
+    assert item.id == TableId("/".join("d" * depth), "t")
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatch):
+    path, turns = tmp_path / "a.csv", []
+    write(path)
+
+    def reader(file, id, origin):
+        turns.append(file)
+        table = read_csv(file, id, origin)
+        if len(turns) <= changes:
+            path.write_text("a,b\n" + "9,y\n" * (1 + len(turns)))
+        return table
+
+    monkeypatch.setattr("graftjax.lake.folder.read_csv", reader)
+    changes = 1
+    (table,) = find_tables(tmp_path)
+    assert table.data.to_pylist() == [{"a": 9, "b": "y"}] * 2
+    changes = 99
+    (skip,) = find_tables(tmp_path)
+    assert skip == Skip("a.csv", "changed while it was read")
+
+
+def test_a_fault_of_a_reader_is_a_skip(tmp_path, monkeypatch):
+    def reader(*_):
+        raise KeyError("oh\nno")
+
+    write(tmp_path / "a.csv")
+    write_database(tmp_path / "b.db")
+    monkeypatch.setattr("graftjax.lake.folder.read_csv", reader)
+    monkeypatch.setattr("graftjax.lake.folder.read_sqlite", reader)
+    assert [item.origin for item in find_tables(tmp_path)] == ["a.csv", "b.db"]
+    assert all("KeyError" in reason and reason.isprintable() for reason in skips(tmp_path).values())
+
+
+def test_unreadable_files_and_folders(tmp_path, monkeypatch):
+    """As another user than root; root can read everything, so the refusal is played."""
+    write(tmp_path / "a.csv")
+    write(tmp_path / "sub" / "b.csv")
+
+    def refuse(path, *_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("graftjax.lake.decode.open_bytes", refuse)
+    assert skips(tmp_path)["a.csv"] == "can not be read: Permission denied"
+    plain = os.scandir
+    monkeypatch.setattr("os.scandir", lambda path: refuse(path) if str(path).endswith("sub") else plain(path))
+    assert skips(tmp_path)["sub"] == "folder can not be listed: Permission denied"
 
 
 def test_file_name_that_is_not_utf8(tmp_path):

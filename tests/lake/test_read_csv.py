@@ -5,13 +5,16 @@ import csv
 import gzip
 import io
 import lzma
+import os
 
+import duckdb
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from graftjax.errors import GraftError
+from graftjax.lake.dialect import _sniffer, detect
 from graftjax.lake.raw import column_names
 from graftjax.lake.read_csv import read_csv
 from graftjax.types import TableId
@@ -85,6 +88,22 @@ def rows(raw):
         ),
         pytest.param("a\tb, c\n1\tx, y\n", ["a", "b, c"], [(1, "x, y")], id="tabs"),
         pytest.param("a|b\n1|x, y\n", ["a", "b"], [(1, "x, y")], id="bars"),
+        pytest.param("a^b\n1^x\n2^y\n", ["a", "b"], [(1, "x"), (2, "y")], id="carets"),
+        pytest.param("a~b\n1~x, z\n2~y\n", ["a", "b"], [(1, "x, z"), (2, "y")], id="tildes"),
+        pytest.param("a\x01b\n1\x01x\n2\x01y\n", ["a", "b"], [(1, "x"), (2, "y")], id="Hive"),
+        pytest.param("sep=;\na;b,c\n1;x,y\n", ["a", "b,c"], [(1, "x,y")], id="declared delimiter"),
+        pytest.param(
+            'a, b, c\n1, "x, y", 2\n3, z, 4\n',
+            ["a", "b", "c"],
+            [(1, "x, y", 2), (3, "z", 4)],
+            id="blanks before quotes",
+        ),
+        pytest.param("a,b\n1,x\0y\n2,z\n", ["a", "b"], [(1, "x\0y"), (2, "z")], id="NUL"),
+        pytest.param("a,b\n1,x\n2,y\n\x1a", ["a", "b"], [(1, "x"), (2, "y")], id="Control-Z"),
+        pytest.param("a,b\r\n1,x\n2,y\r3,z", ["a", "b"], [(1, "x"), (2, "y"), (3, "z")], id="line ends"),
+        pytest.param(
+            "a,b\n=1+1,x\n@SUM(A1),y\n", ["a", "b"], [("=1+1", "x"), ("@SUM(A1)", "y")], id="formulas"
+        ),
         pytest.param(
             "1,2.5,x\n4,5.5,y\n", ["c0", "c1", "c2"], [(1, 2.5, "x"), (4, 5.5, "y")], id="no header"
         ),
@@ -219,15 +238,44 @@ def test_zstandard(tmp_path):
     [
         (b"", "t.csv", "empty file"),
         (b"\n\n  \n", "t.csv", "no content"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "t.csv", "binary"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "t.csv", "holds a picture"),
         (b"Dear reader\nthis is a letter\n", "t.txt", "plain text"),
-        (b"not gzip", "t.csv.gz", "can not be read"),
+        (bytes(range(256)) * 9, "t.csv.gz", "binary"),
         (gzip.compress(b"a,b\n1,2\n" * 1000)[:-30], "t.csv.gz", "can not be read"),
     ],
 )
 def test_refused_with_a_reason(read, content, name, reason):
     with pytest.raises(GraftError, match=reason):
         read(content, name)
+
+
+@pytest.mark.parametrize("content", [bytes(200), b"\x53\x00\x02\x00" * 200, b"\xff\xfe" + bytes(99)])
+def test_numbers_of_two_bytes_are_no_text(read, content):
+    with pytest.raises(GraftError, match="binary"):
+        read(content)
+
+
+def test_three_odd_bytes_are_no_code_page(read):
+    raw = read(b"a,b\n1,\xed\xa0\x80\n")
+    assert raw.data.column_names == ["a", "b"]
+    assert raw.notes == ("3 bytes are not valid utf-8 and were read as Latin-1",)
+
+
+def test_the_sniffer_reaches_no_files(tmp_path):
+    database, folder = _sniffer()
+    (tmp_path / "secret.csv").write_text("a,b\n1,2\n")
+    for statement in (
+        f"SELECT * FROM read_csv('{tmp_path / 'secret.csv'}')",
+        f"COPY (SELECT 1) TO '{tmp_path / 'out.csv'}'",
+        f"ATTACH '{tmp_path / 'new.db'}'",
+        "INSTALL httpfs",
+        "SET enable_external_access = true",
+    ):
+        with pytest.raises(duckdb.Error):
+            database.cursor().execute(statement).fetchall()
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.csv"]
+    detect("a,b\n1,it's\n")
+    assert not os.listdir(folder.name)
 
 
 def test_column_names_are_unique_in_any_case():

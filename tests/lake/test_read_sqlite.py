@@ -3,13 +3,15 @@
 # pyright: reportAttributeAccessIssue=false
 # (a Skip where a table is due fails the test by itself)
 
+import os
+import shutil
 import sqlite3
 from contextlib import closing
 
 import pyarrow as pa
 import pytest
 
-from graftjax.lake.read_sqlite import read_sqlite
+from graftjax.lake.read_sqlite import list_tables, read_sqlite
 from graftjax.types import Skip
 
 
@@ -135,10 +137,117 @@ def test_damaged_page_loses_only_its_table(tmp_path):
     assert second.data["x"].to_pylist() == [1]
 
 
-def test_pending_write_ahead_log_is_told(tmp_path):
+def test_changes_in_a_write_ahead_log_are_read(tmp_path):
+    live, path = tmp_path / "live.db", tmp_path / "lake" / "x.db"
+    path.parent.mkdir()
+    with closing(sqlite3.connect(live)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE t (a)")
+        connection.execute("INSERT INTO t VALUES (7)")
+        connection.commit()
+        # A copy as a backup makes it while the database is in use.
+        shutil.copyfile(live, path)
+        shutil.copyfile(tmp_path / "live.db-wal", tmp_path / "lake" / "x.db-wal")
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    (table,) = read_sqlite(path, "x", "x.db")
+    assert table.data["a"].to_pylist() == [7]
+    assert "read with the write-ahead log beside the file" in table.notes
+    assert {file.name: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def test_an_interrupted_change_is_undone(tmp_path):
+    live, path = tmp_path / "live.db", tmp_path / "lake" / "x.db"
+    path.parent.mkdir()
+    with closing(sqlite3.connect(live)) as connection:
+        connection.execute("PRAGMA cache_size = 2")
+        connection.execute("CREATE TABLE t (a)")
+        connection.executemany("INSERT INTO t VALUES (?)", [("old" * 400,)] * 20)
+        connection.commit()
+        connection.execute("UPDATE t SET a = 'new'")  # spills to the file before it is committed
+        shutil.copyfile(live, path)
+        shutil.copyfile(tmp_path / "live.db-journal", tmp_path / "lake" / "x.db-journal")
+        connection.rollback()
+    (table,) = read_sqlite(path, "x", "x.db")
+    assert set(table.data["a"].to_pylist()) == {"old" * 400}
+    assert any("journal of an interrupted change" in note for note in table.notes)
+
+
+def test_what_is_too_large_to_copy_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("graftjax.lake.open_sqlite.COPY_BYTES", 10)
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE t (a)")
     path.with_name("x.db-wal").write_bytes(b"pending")
     (table,) = read_sqlite(path, "x", "x.db")
     assert "write-ahead log" in table.notes[0]
+    assert "not taken into account" in table.notes[0]
+
+
+def test_virtual_generated_and_strict_tables(database):
+    found = database(
+        """
+        CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('hello');
+        CREATE TABLE g (a, b GENERATED ALWAYS AS (a * 2), c AS (a * 3) STORED); INSERT INTO g (a) VALUES (5);
+        CREATE TABLE s (a INT, b TEXT) STRICT; INSERT INTO s VALUES (1, 'q');
+        """
+    )
+    assert set(found) == {"f", "g", "s"}
+    assert found["f"].data.to_pydict() == {"body": ["hello"]}
+    assert found["g"].data.to_pydict() == {"a": [5], "b": [10], "c": [15]}
+    assert found["s"].data.to_pydict() == {"a": [1], "b": ["q"]}
+
+
+def test_names_are_quoted_and_printable(database):
+    name = 'x"; DROP TABLE t; --'
+    found = database(
+        'CREATE TABLE t (a); CREATE TABLE "x""; DROP TABLE t; --" ("a""b", [select]);'
+        'INSERT INTO "x""; DROP TABLE t; --" VALUES (1, 2);'
+        'CREATE TABLE "line\nbreak" (a); CREATE TABLE "" (a);'
+    )
+    assert set(found) == {"t", name, "line\\x0abreak", ""}
+    assert found[name].data.to_pydict() == {'a"b': [1], "select": [2]}
+
+
+def test_utf16_database(database):
+    found = database("PRAGMA encoding = 'UTF-16'; CREATE TABLE t (a); INSERT INTO t VALUES ('é');")
+    assert found["t"].data["a"].to_pylist() == ["é"]
+
+
+def test_a_database_that_changes_while_it_is_read(tmp_path):
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("CREATE TABLE a (x); CREATE TABLE b (x);")
+    items = read_sqlite(path, "x", "x.db")
+    assert next(items).id.name == "a"
+    os.utime(path, ns=(1, 1))
+    (skip,) = items
+    assert skip == Skip("x.db", "table b: the database changed while it was read")
+
+
+def test_a_value_beyond_the_limit_loses_only_its_table(database, monkeypatch):
+    monkeypatch.setattr("graftjax.lake.read_sqlite._VALUE_LIMIT", 10_000)
+    found = database(
+        "CREATE TABLE a (x); INSERT INTO a VALUES (zeroblob(20000));"
+        "CREATE TABLE b (x); INSERT INTO b VALUES (1);"
+    )
+    assert found["b"].data["x"].to_pylist() == [1]
+    assert any(reason.startswith("table a: can not be read") for reason in found)
+
+
+def test_more_rows_than_the_file_has_room_for(database, monkeypatch):
+    """A damaged tree of pages may name one page again and again, which SQLite does not notice."""
+    monkeypatch.setattr("graftjax.lake.read_sqlite._ROW_BYTES", 1_000_000)
+    found = database(
+        "CREATE TABLE t (a); INSERT INTO t WITH RECURSIVE r(n) AS"
+        " (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 1500) SELECT n FROM r;"
+    )
+    assert list(found) == ["table t: damaged, it has more rows than the file has room for"]
+
+
+def test_a_damaged_name_is_a_skip(database, tmp_path):
+    database("CREATE TABLE t (a); CREATE VIEW v AS SELECT a FROM t;")
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE t", b"CREATE TABL\x80 t"))
+    (skip,) = read_sqlite(path, "db", "db.sqlite")
+    assert isinstance(skip, Skip)
+    assert list_tables(path) == ()
