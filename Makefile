@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: help setup demo train test lint bench spider bird clean
+.PHONY: help setup demo train test lint bench spider bird reproduce-peers tune-peers clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,7 @@ PRESET ?= cpu
 SEED ?= 0
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 setup: $(READY) ## create .venv with graftjax and its tools (PYTHON=python3.x picks the interpreter)
 
@@ -51,6 +51,13 @@ spider: setup ## the paper's Spider table (data: GRAFTJAX_DATA, else ./data; dem
 
 bird: setup ## the same on BIRD
 	$(BIN)/python experiments/bird.py $(ARGS)
+
+reproduce-peers: setup ## all methods on Spider and BIRD: trains what is missing, renews results/ and the README (hours)
+	for lake in spider bird; do for seed in 0 1 2; do $(BIN)/graftjax train $$lake --seed $$seed; done; done
+	$(BIN)/python experiments/peers.py --readme README.md $(ARGS)
+
+tune-peers: setup ## choose the dials of GRAFT and its peers again on the tuning questions (hours)
+	$(BIN)/python experiments/tune.py --write $(ARGS)
 
 clean: ## remove .venv, build files and caches of this folder
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.cases import load_cases, with_queries
 from graftjax.evaluate.datasets import Dataset, beside, index_folder, open_lake, resolve_dataset
-from graftjax.evaluate.guidance import check_guidance, find_guidance
+from graftjax.evaluate.guidance import check_guidance, find_guidances
 from graftjax.evaluate.intents import prepare_intents
 from graftjax.evaluate.report import Record, retrieval_table, statistics_table
 from graftjax.peers.methods import GUIDED, check_methods
@@ -35,7 +35,7 @@ class RunArgs:
     """Text encoder: embedded, a model folder, or a hub name."""
     guidance: Literal["auto", "learned", "exact"] = "auto"
     """Search by a value function (learned) or by exact gains; auto takes --checkpoint, else what `graftjax
-    train` made for this lake with seed 0, else exact gains."""
+    train` made for this lake (with seed 0, or with the seeds of several runs), else exact gains."""
     checkpoint: tuple[Path, ...] = ()
     """Value functions, as folders of training runs: one for all runs, or one for each run, in the order of
     the runs' seeds (then the means are over training seeds too)."""
@@ -132,10 +132,9 @@ def run_lake(args: RunArgs, dataset: Dataset, index_at: Path | None = None) -> l
         "intent_sources": prepared.sources,
     }
     place = environment()
-    guidances = [
-        find_guidance(folder, encoder.name, checkpoint, args.guidance)
-        for checkpoint in args.checkpoint or (None,)
-    ]
+    guidances = find_guidances(
+        folder, encoder.name, args.checkpoint, args.guidance, seed=args.seed, runs=args.runs
+    )
     makers = [retriever_factory(index, encoder, beside(folder, "peers"), found.guide) for found in guidances]
     more = {"lake_title": dataset.title, "encoder": encoder.name}
     records: list[Record] = []

@@ -55,6 +55,27 @@ def check_guidance(checkpoints: Sequence[Path], mode: GuidanceMode) -> None:
         raise UsageError("--guidance exact uses no value function: leave --checkpoint out")
 
 
+def find_guidances(
+    index_folder: Path,
+    encoder_name: str,
+    checkpoints: Sequence[Path],
+    mode: GuidanceMode,
+    *,
+    seed: int,
+    runs: int,
+) -> list[Guidance]:
+    """The value functions of several runs: those of `checkpoints`; without any, those that were trained for
+    this lake with the runs' seeds, as far as they are there; without those what `find_guidance` finds.
+    """
+    if checkpoints or mode == "exact":
+        return [find_guidance(index_folder, encoder_name, path, mode) for path in checkpoints or (None,)]
+    folders = (value_folder(index_folder, seed + number) for number in range(runs))
+    trained = [folder for folder in folders if folder.is_dir()]
+    if len(trained) < 2:
+        return [find_guidance(index_folder, encoder_name, None, mode)]
+    return [find_guidance(index_folder, encoder_name, folder, mode) for folder in trained]
+
+
 def find_guidance(
     index_folder: Path, encoder_name: str, checkpoint: Path | None = None, mode: GuidanceMode = "auto"
 ) -> Guidance:
