@@ -43,7 +43,7 @@ def _graph(entities: list[Entity]) -> IntentGraph:
         for parent, child in links
         if parent is not None
     ]
-    return IntentGraph(trees=tuple(trees), joins=tuple(joins))
+    return IntentGraph(trees=tuple(trees), joins=tuple(joins), rough=True)
 
 
 def lexical_intent(question: str, lake_terms: LakeTerms | None = None) -> tuple[IntentGraph, tuple[str, ...]]:
@@ -69,5 +69,5 @@ def lexical_intent(question: str, lake_terms: LakeTerms | None = None) -> tuple[
             "no entity was found in the question" if english else "the question does not seem to be English"
         )
         tree = IntentTree(tree_id="t1", entity=question)
-        return IntentGraph(trees=(tree,)), (*notes, f"{reason}: all of it is taken as one entity")
+        return IntentGraph(trees=(tree,), rough=True), (*notes, f"{reason}: all of it is taken as one entity")
     return _graph(entities), tuple(notes)

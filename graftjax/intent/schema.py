@@ -11,7 +11,7 @@ import json
 import math
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from graftjax.errors import GraftError
 
@@ -126,6 +126,8 @@ class IntentGraph(_Record):
 
     trees: tuple[IntentTree, ...]
     joins: tuple[IntentJoin, ...] = ()
+    rough: bool = Field(default=False, exclude=True, repr=False)
+    """Read by rules, so that more of the question may be missing; no part of the JSON."""
 
     _lists = field_validator("trees", "joins", mode="before")(_as_list)
 

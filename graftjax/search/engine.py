@@ -92,11 +92,11 @@ class Engine:
         """Best synthesis of at most `budget` tables.
 
         Without `fill` the search stops by itself once no table is worth taking; with `fill` it spends
-        the budget, and then also reads the question as a whole. An intent that names nothing, or an empty
-        lake, gives an empty answer with a note.
+        the budget, and for a rough intent then also looks at the question as a whole. An intent that names
+        nothing, or an empty lake, gives an empty answer with a note.
         """
         atoms = atoms_of(intent)
-        asked = question if fill else ""
+        asked = question if fill and intent.rough else ""
         return self._no_answer(atoms, budget) or self._one(
             atoms, encode_atoms([atoms], self.encoder, [asked] if asked else []), budget, fill, asked
         )
@@ -112,7 +112,7 @@ class Engine:
     ) -> list[Synthesis]:
         """The syntheses of many questions, for throughput; each as `search` gives it.
 
-        `questions`: one per intent, or none (then the budget is spent by the intents alone).
+        `questions`: one per intent, or none (then rough intents spend the budget by themselves).
         All texts are encoded together. `stacked` problems are searched in one call; 0 searches them one by
         one in as many threads as there are processors, which is the default on CPUs: there a stack only
         waits for its slowest member.
@@ -123,7 +123,10 @@ class Engine:
             stacked = 0 if jax.default_backend() == "cpu" else STACKED
         if questions and len(questions) != len(intents):
             raise UsageError(f"{len(questions)} questions for {len(intents)} intents")
-        asked = list(questions) if questions and fill else [""] * len(intents)
+        asked = [
+            question if fill and intent.rough else ""
+            for question, intent in zip(questions or [""] * len(intents), intents, strict=True)
+        ]
         many = [atoms_of(intent) for intent in intents]
         answers = [self._no_answer(atoms, budget) for atoms in many]
         left = [place for place, answer in enumerate(answers) if answer is None]

@@ -102,8 +102,8 @@ def spend(
 
     Regular actions come first: a value function may have refused some. A table that integrates with the
     synthesis comes before one that does not: ω of its best join counts beside the gain, 1 for a further table
-    of a cluster. So does one that is near the question as a whole: an intent that was misread, or read in
-    part, says little of what is still missing.
+    of a cluster. So does, for a rough intent, one that is near the question as a whole: an intent that was
+    misread, or read in part, says little of what is still missing.
     """
 
     problem = problem._replace(action_valid=problem.action_valid | problem.spare)

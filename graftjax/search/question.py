@@ -40,7 +40,8 @@ def prepare(
 ) -> Question:
     """Stage 1 of Algorithm 3, on the host.
 
-    `question`: given when the budget is to be spent, and encoded with the atoms; see `build_region`.
+    `question`: given when a rough intent is to spend the budget, and encoded with the atoms; see
+    `build_region`.
     """
     support = node_support(index, atoms, encoded, settings.score)
     evidence = QueryEvidence(atoms, support, index.graph, settings.score)

@@ -31,11 +31,12 @@ class Settings:
     """Share of rows that a further shard must not have in common with those already taken."""
 
     near_clusters: int = 16
-    """Clusters nearest to the question as a whole that join the region when the budget is to be spent."""
+    """Clusters nearest to the question as a whole that join the region when the budget is to be spent and the
+    intent is rough."""
     question_weight: float = 3.0
-    """Weight of the question's cosine with a cluster, beside gain and join, when the budget is spent. The
-    intent knows more than the question where it is good, and less where it is not: both this weight and
-    `near_clusters` matter for intents that were read by rules (measured on questions of dev.json)."""
+    """Weight of the question's cosine with a cluster, beside gain and join, when the budget is spent. It
+    helps where the intent was read by rules (chosen on questions of dev.json) and costs a little where a
+    model read it (on the tuning questions), so it counts for rough intents only."""
 
     def numbers(self) -> tuple[float, ...]:
         """What steers the compiled search, in the order of `actions.Dials`."""

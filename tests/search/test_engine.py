@@ -261,7 +261,7 @@ def test_awkward_names_come_back_as_they_are():
 
 def test_what_is_left_of_the_budget_goes_to_tables_near_the_question(engine, queries):
     """Of a question that was read in part, the intent alone says nothing of what is still missing."""
-    part = queries["demo-fig4"].intent
+    part = queries["demo-fig4"].intent.model_copy(update={"rough": True})
     asked = "Which universities are there, and in which state is each of them?"
     without, found = (engine.search(text, part, budget=BUDGET, fill=True) for text in ("", asked))
     named = next(table.id for table in engine.index.tables if table.id.name == "universities")
@@ -269,13 +269,19 @@ def test_what_is_left_of_the_budget_goes_to_tables_near_the_question(engine, que
     assert named not in without.tables
     answer = engine.search(asked, part, budget=BUDGET).tables
     assert found.tables[: len(answer)] == answer, "the answer itself does not hang on it"
+    trusted = engine.search(asked, queries["demo-fig4"].intent, budget=BUDGET, fill=True)
+    assert trusted.tables == without.tables, "only an intent that was read by rules is doubted"
 
 
 def test_many_questions_are_filled_as_one_by_one(engine, queries):
-    some = list(queries.values())[:5]
-    texts = [query.question for query in some]
-    found = engine.search_many([query.intent for query in some], budget=BUDGET, fill=True, questions=texts)
-    alone = [engine.search(query.question, query.intent, budget=BUDGET, fill=True) for query in some]
+    texts = [query.question for query in list(queries.values())[:5]]
+    intents = [lexical_intent(text)[0] for text in texts]
+    assert all(intent.rough for intent in intents)
+    found = engine.search_many(intents, budget=BUDGET, fill=True, questions=texts)
+    alone = [
+        engine.search(text, intent, budget=BUDGET, fill=True)
+        for text, intent in zip(texts, intents, strict=True)
+    ]
     assert [set(one.tables) for one in found] == [set(one.tables) for one in alone]
     with pytest.raises(UsageError, match="1 questions for 5 intents"):
-        engine.search_many([query.intent for query in some], budget=BUDGET, questions=texts[:1])
+        engine.search_many(intents, budget=BUDGET, questions=texts[:1])
