@@ -89,7 +89,8 @@ def _check(record: Record) -> None:
     for one in record["per_query"]:
         if not isinstance(one["id"], str):
             raise ValueError("an id is no text")
-        _tables(one["retrieved"]), _tables(one["gold"])
+        for name in ("retrieved", "gold"):
+            _tables(one[name])
 
 
 def _tables(pairs: Sequence[Sequence[str]]) -> Shards:
@@ -236,7 +237,7 @@ def _estimate(values: Float[np.ndarray, " Q"]) -> list[float]:
 
 
 def answer_lines(summary: Mapping[str, Any]) -> list[str]:
-    """A Markdown table: methods down; by budget, answerability beside Sufficiency, also without the trivial."""
+    """A Markdown table: methods down; by budget across, answerability beside Sufficiency."""
     budgets: Mapping[int, Any] = summary["budgets"]
     heads = [
         part

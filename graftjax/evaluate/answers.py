@@ -1,15 +1,16 @@
 """Answers of SQL over the rows of some shards, and when two answers are the same.
 
-A source database is copied into memory page by page: types, affinities, collations, indexes and the order of
-the rows are its own. What was not retrieved is deleted in a transaction that is rolled back afterwards. SQL
-from the data may read and nothing else.
+A source database is copied into memory page by page: types, affinities, collations and indexes are its own.
+What was not retrieved is deleted in a transaction that is rolled back afterwards. Rows that are left keep
+their order in the source, not the random one of the shards: without it ties and LIMIT would tell answers
+apart that have the same rows behind them. SQL from the data may read and nothing else.
 """
 
 from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -203,7 +204,16 @@ class PartialDatabase:
         return [_quote(column[1]) for column in columns if column[5]]
 
     def _run(self, sql: str, hidden: Collection[str]) -> Answer:
-        steps = 0
+        steps, refused = 0, ""
+
+        def allow(action: int, first: str | None, *_: str | None) -> int:
+            nonlocal refused
+            name = (first or "").lower()
+            if action == sqlite3.SQLITE_READ and name in hidden:
+                refused = f"reads {name}, which is not among the query's tables"
+            elif action not in _READING:
+                refused = "does more than read"
+            return sqlite3.SQLITE_DENY if refused else sqlite3.SQLITE_OK
 
         def tick() -> int:
             nonlocal steps
@@ -211,13 +221,14 @@ class PartialDatabase:
             return int(steps > MAX_STEPS)
 
         connection = self._connection
-        connection.set_authorizer(_read_only(hidden))
+        connection.set_authorizer(allow)
         connection.set_progress_handler(tick, _TICK)
         try:
             with closing(connection.cursor()) as cursor:
                 rows = cursor.execute(sql).fetchmany(MAX_ROWS + 1)
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:  # ValueError: no text for SQLite
-            return Answer(reason=f"more than {MAX_STEPS:,} steps" if steps > MAX_STEPS else _line(error))
+            endless = f"more than {MAX_STEPS:,} steps" if steps > MAX_STEPS else ""
+            return Answer(reason=endless or refused or _line(error))
         finally:
             connection.set_progress_handler(None, 0)
             connection.set_authorizer(None)
@@ -244,16 +255,6 @@ def _in_memory(path: Path) -> sqlite3.Connection:
         connection.close()
         raise GraftError(f"{path}: not readable as SQLite: {_line(error)}") from error
     return connection
-
-
-def _read_only(hidden: Collection[str]) -> Callable[..., int]:
-    """An authorizer that lets a statement read, except from the tables `hidden`."""
-
-    def allow(action: int, first: str | None, *_: str | None) -> int:
-        denied = action == sqlite3.SQLITE_READ and (first or "").lower() in hidden
-        return sqlite3.SQLITE_OK if action in _READING and not denied else sqlite3.SQLITE_DENY
-
-    return allow
 
 
 def _quote(name: str) -> str:
