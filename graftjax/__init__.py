@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graftjax.encode import Encoder, load_encoder
     from graftjax.errors import GraftError, UsageError
+    from graftjax.fuse import Fused, FuseSettings
     from graftjax.intent import IntentGraph, Query, extract, lexical_intent, parse_intent, read_queries
     from graftjax.lake.folder import find_tables
     from graftjax.lake.index import build_index, open_index
     from graftjax.lake.record import LakeIndex
+    from graftjax.open import Found, Lake, open_lake
     from graftjax.search.engine import Engine
     from graftjax.types import Operator, Skip, Synthesis, Table, TableId
 
 _HOME = {
     "Encoder": "encode",
     "Engine": "search.engine",
+    "Found": "open",
+    "FuseSettings": "fuse",
+    "Fused": "fuse",
     "GraftError": "errors",
     "IntentGraph": "intent",
+    "Lake": "open",
     "LakeIndex": "lake.record",
     "Operator": "types",
     "Query": "intent",
@@ -37,6 +43,7 @@ _HOME = {
     "lexical_intent": "intent",
     "load_encoder": "encode",
     "open_index": "lake.index",
+    "open_lake": "open",
     "parse_intent": "intent",
     "read_queries": "intent",
 }
@@ -44,8 +51,12 @@ _HOME = {
 __all__ = [
     "Encoder",
     "Engine",
+    "Found",
+    "FuseSettings",
+    "Fused",
     "GraftError",
     "IntentGraph",
+    "Lake",
     "LakeIndex",
     "Operator",
     "Query",
@@ -60,6 +71,7 @@ __all__ = [
     "lexical_intent",
     "load_encoder",
     "open_index",
+    "open_lake",
     "parse_intent",
     "read_queries",
 ]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, NoReturn
 
 import tyro
 
-from graftjax.commands import demo, index, inspect, search, train
+from graftjax.commands import demo, fuse, index, inspect, report, search, train
 from graftjax.console import parse_arguments, run_console
 
 
@@ -18,6 +18,8 @@ COMMANDS: Any = (
     _subcommand(index.Index, "index")
     | _subcommand(train.Train, "train")
     | _subcommand(search.Search, "search")
+    | _subcommand(fuse.Fuse, "fuse")
+    | _subcommand(report.Report, "report")
     | _subcommand(inspect.Inspect, "inspect")
     | _subcommand(demo.Demo, "demo")
 )
@@ -32,6 +34,10 @@ def run(argv: list[str] | None = None) -> int:
             train.run(arguments)
         case search.Search() as arguments:
             search.run(arguments)
+        case fuse.Fuse() as arguments:
+            fuse.run(arguments)
+        case report.Report() as arguments:
+            report.run(arguments)
         case inspect.Inspect() as arguments:
             inspect.run(arguments)
         case demo.Demo() as arguments:

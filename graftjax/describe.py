@@ -1,17 +1,18 @@
-"""Answers and indexes as plain text for a terminal."""
+"""Answers and fused tables as plain text for a terminal."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from graftjax.lake.names import plain_name
+from graftjax.overview import skip_lines, statistics_lines
+from graftjax.preview import table_text
 from graftjax.types import Skip, Synthesis, TableId
 
 if TYPE_CHECKING:
+    from graftjax.fuse import Fused
     from graftjax.lake.record import LakeIndex
-
-SHOWN_SKIPS = 50
-SHOWN_COLUMNS = 10
 
 
 def plan(synthesis: Synthesis) -> str:
@@ -76,7 +77,7 @@ def _components(tables: tuple[TableId, ...], links: list[tuple[TableId, TableId]
 def answer(synthesis: Synthesis) -> str:
     """Tables, plan, steps with their columns, the support of each atom, and the notes."""
     if not synthesis.tables:
-        return "\n".join(["no tables", *_notes(synthesis)])
+        return _text(["no tables", *_notes(synthesis.notes)])
     lines = [f"tables ({len(synthesis.tables)})"]
     lines += [f"  {number}. {table}" for number, table in enumerate(synthesis.tables, start=1)]
     lines += ["plan", f"  {plan(synthesis)}"]
@@ -93,42 +94,50 @@ def answer(synthesis: Synthesis) -> str:
         where = "not in the lake" if atom.table is None else place
         lines.append(f"  {atom.support:.2f} {atom.atom}: {where}")
     lines.append(f"U = {synthesis.utility:.3f}")
-    return "\n".join([*lines, *_notes(synthesis)])
+    return _text([*lines, *_notes(synthesis.notes)])
 
 
-def _notes(synthesis: Synthesis) -> list[str]:
-    return [f"note: {note}" for note in synthesis.notes]
+def fusion(fused: Fused) -> str:
+    """SQL, rows after each step, the first rows, and the notes; then the parts that nothing connects with it.
+
+    Characters that a terminal would act on are spelled out, in the SQL too: `fuse --json` has it literally.
+    """
+    width = max((len(plain_name(step.step)) for step in fused.steps), default=0)
+    lines = ["SQL", *(f"  {line}" for line in fused.sql.split("\n"))]
+    lines.append("rows")
+    lines += [f"  {plain_name(step.step):<{width}}  {step.rows:>10,}" for step in fused.steps]
+    if fused.n_rows > fused.preview.num_rows:
+        lines.append(f"the first {fused.preview.num_rows} of {fused.n_rows:,} rows")
+    else:
+        lines.append(f"all {fused.n_rows} rows" if fused.n_rows else "no rows")
+    lines += table_text(fused.preview)
+    lines += _notes(fused.notes)
+    text = _text(lines)
+    for other in fused.others:
+        names = ", ".join(map(str, other.inputs.values()))
+        text = "\n".join([text, _text([f"not connected with it: {names}"]), fusion(other)])
+    return text
+
+
+def notes(synthesis: Synthesis) -> str:
+    """One a line; an empty text without any."""
+    return _text(_notes(synthesis.notes))
+
+
+def _notes(found: Iterable[str]) -> list[str]:
+    return [f"note: {note}" for note in found]
+
+
+def _text(lines: Iterable[str]) -> str:
+    """Lines in which nothing from a lake or a question can move the cursor or turn the direction of text."""
+    return "\n".join(map(plain_name, lines))
 
 
 def statistics(index: LakeIndex) -> str:
     """Counts of an index, one a line."""
-    counts = index.statistics()
-    width = max(map(len, counts))
-    return "\n".join(f"{name.replace('_', ' '):<{width}}  {count:>10,}" for name, count in counts.items())
+    return _text(statistics_lines(index.statistics()))
 
 
 def skips(found: tuple[Skip, ...], title: str) -> str:
     """What was left out or bent, with the reasons; an empty text when there is nothing."""
-    if not found:
-        return ""
-    lines = [f"{title} ({len(found)})", *(f"  {skip.origin}: {skip.reason}" for skip in found[:SHOWN_SKIPS])]
-    if len(found) > SHOWN_SKIPS:
-        lines.append(f"  and {len(found) - SHOWN_SKIPS} more")
-    return "\n".join(lines)
-
-
-def joinable_columns(index: LakeIndex) -> str:
-    """The columns with the most join partners; a column that union clusters share is named once."""
-    joins, column_class = index.graph.joins, index.graph.unions.column_class
-    partners: Counter[int] = Counter()
-    partners.update(int(k) for k in joins.refers)
-    partners.update(int(k) for k in joins.referred)
-    first: dict[int, int] = {}
-    for column, found in enumerate(column_class):
-        first.setdefault(int(found), column)
-    lines = ["most joinable columns"] if partners else ["no joinable columns"]
-    for found, count in sorted(partners.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_COLUMNS]:
-        column = first[found]
-        table = index.tables[int(index.graph.column_table[column])]
-        lines.append(f"  {count:>4}  {table.id}.{index.column_names[column]}")
-    return "\n".join(lines)
+    return _text(skip_lines(found, title))

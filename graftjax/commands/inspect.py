@@ -3,34 +3,52 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
-from graftjax.commands.lakes import Folder, check_folder, is_index, open_folder, show
+import tyro
+
+from graftjax.commands.lakes import show, show_json
+from graftjax.errors import UsageError
+from graftjax.lakes import check_lake
 
 
 @dataclass(frozen=True)
 class Inspect:
-    """Statistics of a lake, what could not be read and why, and its most joinable columns."""
+    """Statistics of a lake, what could not be read and why, its unions and its most joinable columns."""
 
-    folder: Folder
-    """Folder of the tables, or folder of an index."""
+    lake: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="LAKE")]
+    """Folder of the tables, folder of an index, or demo, spider, bird."""
+    most: int = 10
+    """At most this many union clusters, keys and joins."""
+    json: bool = False
+    """Print it as JSON."""
     encoder: str = "embedded"
     """Text encoder, when the folder has to be indexed first."""
+    data_dir: Path | None = None
+    """Folder that holds spider/ and bird/; default $GRAFTJAX_DATA, else ./data."""
 
 
 def run(arguments: Inspect) -> None:
     """Print what the index says."""
-    check_folder(arguments.folder)
-    from graftjax import describe
+    if arguments.most < 0:
+        raise UsageError(f"--most can't be negative, and is {arguments.most}")
+    check_lake(arguments.lake)
+    from graftjax.lakes import dataset_of
+    from graftjax.overview import overview_of, overview_text
 
-    if is_index(arguments.folder):
+    dataset = dataset_of(arguments.lake, arguments.data_dir)
+    if dataset is None:
         from graftjax.lake.index import open_index
 
-        index = open_index(arguments.folder)  # whatever encoder made it
+        index = open_index(Path(arguments.lake))  # whatever encoder made it
     else:
-        index, _ = open_folder(arguments.folder, arguments.encoder)
-    show(
-        describe.statistics(index),
-        describe.skips(index.skips, "skipped"),
-        describe.skips(index.notes, "read with changes"),
-        describe.joinable_columns(index),
-    )
+        from graftjax.encode import load_encoder
+        from graftjax.evaluate.datasets import index_folder, open_lake
+
+        index = open_lake(dataset, index_folder(dataset), load_encoder(arguments.encoder))
+    found = overview_of(index, arguments.most)
+    if arguments.json:
+        show_json(found.record())
+    else:
+        show(overview_text(found))

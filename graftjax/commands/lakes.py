@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
 from graftjax.errors import UsageError
+from graftjax.lakes import folder_dataset, is_index
 
 if TYPE_CHECKING:
-    from graftjax.evaluate.datasets import Dataset
     from graftjax.lake.record import LakeIndex
+
+__all__ = [
+    "Folder",
+    "check_budget",
+    "check_folder",
+    "check_place",
+    "folder_dataset",
+    "is_index",
+    "open_folder",
+    "show",
+    "show_json",
+]
 
 Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
 
@@ -28,24 +40,6 @@ def open_folder(folder: Path, encoder_name: str, out: Path | None = None) -> tup
         return open_index(folder, encoder.name), encoder
     dataset = folder_dataset(folder)
     return open_lake(dataset, index_folder(dataset, out), encoder), encoder
-
-
-def folder_dataset(folder: Path) -> Dataset:
-    """The lake of the tables in a user's folder, under the label that experiments give it.
-
-    One label means one index, with one value function beside it, whatever command made them.
-    """
-    from graftjax.demo import queries_file
-    from graftjax.evaluate.datasets import resolve_dataset
-
-    place = folder.resolve()
-    dataset = resolve_dataset(str(place), queries=queries_file())
-    return replace(dataset, title=str(folder), queries=place)  # only experiments read the queries
-
-
-def is_index(folder: Path) -> bool:
-    """Whether a folder is that of an index."""
-    return (folder / "current.json").is_file()
 
 
 def check_folder(folder: Path, option: str = "") -> None:
@@ -71,3 +65,8 @@ def show(*texts: str) -> None:
     for text in texts:
         if text:
             print(text, flush=True)
+
+
+def show_json(value: Any) -> None:
+    """Print a value as JSON."""
+    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False), flush=True)

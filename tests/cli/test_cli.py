@@ -38,6 +38,20 @@ def _exit(function, capsys) -> tuple[int, str, str]:
         (["search", "who?", "--lake", ".", "--L", "0"], "--L must be at least 1"),
         (["search", "who?", "--lake", ".", "--intents", "oracle"], "oracle"),
         (["inspect", "nowhere"], "nowhere: no such folder"),
+        (["inspect", ".", "--most", "-1"], "--most can't be negative"),
+        (["fuse", "who?"], "--lake"),
+        (["fuse", "who?", "--lake", "nowhere"], "--lake nowhere: no such folder"),
+        (["fuse", "who?", "--lake", ".", "--L", "0"], "--L must be at least 1"),
+        (["fuse", "who?", "--lake", ".", "--join", "cross"], "cross"),
+        (["fuse", "who?", "--lake", ".", "--columns", "some"], "some"),
+        (["fuse", "who?", "--lake", ".", "--most-rows", "0"], "--most-rows must be at least 1"),
+        (["fuse", "who?", "--lake", ".", "--tables", "nowhere"], "--tables nowhere: no such folder"),
+        (["fuse", "who?", "--lake", ".", "--out", "x.xlsx"], "x.xlsx: the name must end with"),
+        (["fuse", "who?", "--lake", ".", "--out", "x"], "x: the name must end with"),
+        (["fuse", "who?", "--lake", ".", "--out", "/etc/passwd/x.csv"], "/etc/passwd is not a folder"),
+        (["report", "who?", "--lake", "."], "--out"),
+        (["report", "who?", "--lake", ".", "--out", "x.pdf"], "must end with .html"),
+        (["report", "who?", "--lake", ".", "--out", "/etc/passwd/x.html"], "/etc/passwd is not a folder"),
         (["demo", "--L", "-1"], "--L must be at least 1"),
     ],
 )
@@ -96,7 +110,7 @@ def test_help_lists_the_commands(capsys):
         cli.run(["--help"])
     assert stop.value.code in (0, None)
     out = capsys.readouterr().out
-    assert all(name in out for name in ("index", "train", "search", "inspect", "demo"))
+    assert all(name in out for name in ("index", "train", "search", "fuse", "report", "inspect", "demo"))
 
 
 def test_arguments_are_read():
