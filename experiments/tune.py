@@ -119,7 +119,7 @@ def _check(args: Args) -> None:
 def _tune_peer(name: str, catalog: Any, cases: Sequence[Case], args: Args) -> Tuned:
     kind, settings = peer_class(name)
     grid, start = settings.GRID, {}
-    if name.removesuffix(WITH_UNIONS) == "jar":
+    if _is_jar(name):
         start = _chosen().get(name.replace("jar", "jar-lp"), {}).get("settings", {})
         grid, cases = JAR_GRID, cases[::JAR_EVERY]
 
@@ -173,6 +173,10 @@ def _tell(name: str) -> Callable[[Trial, bool], None]:
     return told
 
 
+def _is_jar(name: str) -> bool:
+    return name.removesuffix(WITH_UNIONS) == "jar"
+
+
 def _chosen() -> dict[str, Any]:
     """What is in the package by now; read anew, since another run may have written."""
     return yaml.safe_load(TUNED.read_text(encoding="utf-8"))["methods"]
@@ -182,7 +186,8 @@ def _record(name: str, tuned: Tuned, args: Args, questions: int, encoder: str, s
     record = {
         "method": name,
         "measure": "mean F1, whole budget spent" + (" and stopping by itself" if name == "graft" else ""),
-        "questions": f"spider/tuning.jsonl ({questions})",
+        "questions": f"spider/tuning.jsonl ({questions})"
+        + (f", every {JAR_EVERY}th" if _is_jar(name) else ""),
         "L": list(args.L),
         "encoder": encoder,
         "command": shlex.join(["python", *sys.argv]),

@@ -70,7 +70,7 @@ def find_guidances(
     if checkpoints or mode == "exact":
         return [find_guidance(index_folder, encoder_name, path, mode) for path in checkpoints or (None,)]
     folders = (value_folder(index_folder, seed + number) for number in range(runs))
-    trained = [folder for folder in folders if folder.is_dir()]
+    trained = [folder for folder in folders if any(folder.glob("step_*"))]
     if len(trained) < 2:
         return [find_guidance(index_folder, encoder_name, None, mode)]
     return [find_guidance(index_folder, encoder_name, folder, mode) for folder in trained]

@@ -69,13 +69,13 @@ class Fused:
             raise GraftError("pandas isn't installed: pip install pandas") from error
         return self.to_arrow().to_pandas()
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path | str) -> None:
         """Write all rows in one step, as the suffix says: .csv, .tsv, .parquet, .pq, .arrow, .feather, .ipc.
 
         In CSV a text that a spreadsheet would run as a formula gets an apostrophe before it: one that
         starts with = + - @, a tab or a carriage return, and is not a plain number.
         """
-        write_batches(self.batches, path)
+        write_batches(self.batches, Path(path))
 
     def record(self) -> dict[str, Any]:
         """As JSON, without the rows; tables are [source, name] pairs."""

@@ -8,7 +8,7 @@ import pytest
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate import guidance
-from graftjax.evaluate.guidance import Guidance, check_guidance, find_guidance, value_folder
+from graftjax.evaluate.guidance import Guidance, check_guidance, find_guidance, find_guidances, value_folder
 
 
 @pytest.fixture
@@ -79,3 +79,20 @@ def test_wrong_arguments(tmp_path):
         check_guidance([tmp_path / "none"], "auto")
     with pytest.raises(UsageError, match="leave --checkpoint out"):
         check_guidance([tmp_path], "exact")
+
+
+def test_runs_with_several_seeds_take_the_value_functions_trained_with_those_seeds(index, loaded):
+    def found(runs, mode="auto", checkpoints=(), seed=0):
+        many = find_guidances(index, "e", checkpoints, mode, seed=seed, runs=runs)
+        return [one.checkpoint for one in many]
+
+    for seed in (0, 1, 2):
+        (value_folder(index, seed) / f"step_{seed}").mkdir(parents=True)
+    (value_folder(index, 3)).mkdir()
+    own = [value_folder(index, seed) for seed in range(3)]
+    assert found(3) == own
+    assert found(5) == own, "a training that has saved nothing yet does not count"
+    assert found(2, seed=1) == own[1:]
+    assert found(1) == own[:1]
+    assert found(3, checkpoints=own[1:2]) == own[1:2]
+    assert found(3, mode="exact") == [None]
