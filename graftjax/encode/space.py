@@ -8,7 +8,7 @@ Letters: n texts, m of them, D dimension of the encoder, P of the projection, q 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -39,6 +39,15 @@ class TextSpace:
     @cached_property
     def _image(self) -> Float[np.ndarray, "n P"]:
         return np.asarray(self.dense) if self.projection is None else self.projection(np.asarray(self.dense))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {text: number for number, text in enumerate(self.texts)}
+
+    def known(self, texts: Iterable[str]) -> dict[str, np.ndarray]:
+        """Dense vectors of those texts that the lake has too: they need no encoder."""
+        found = ((text, self._numbers.get(text)) for text in texts)
+        return {text: np.asarray(self.dense[number]) for text, number in found if number is not None}
 
     def part(self, numbers: Int[np.ndarray, " m"]) -> TextSpace:
         """The texts with these numbers, in that order; similarities stay as they are."""

@@ -89,7 +89,9 @@ class Collector:
         atoms = atoms_of(intent)
         if not atoms.num_atoms:
             return None
-        question = self._engine.prepare(atoms, encode_atoms([atoms], self._engine.encoder), budget)
+        question = self._engine.prepare(
+            atoms, encode_atoms([atoms], self._engine.encoder, self._engine.index.space), budget
+        )
         return question.evidence, question.region
 
     def synthesis(self, evidence: QueryEvidence, region: Region) -> EvidenceSet | None:

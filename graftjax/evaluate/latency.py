@@ -46,7 +46,9 @@ def stage_times(engine: Engine, intents: Sequence[IntentGraph], budget: int) -> 
         atoms = atoms_of(intent)
         if not atoms.num_atoms:
             continue
-        encoded = clocked("encode", lambda atoms=atoms: encode_atoms([atoms], engine.encoder))
+        encoded = clocked(
+            "encode", lambda atoms=atoms: encode_atoms([atoms], engine.encoder, engine.index.space)
+        )
         question = clocked("prepare", lambda a=atoms, e=encoded: engine.prepare(a, e, budget))
         outcome = clocked("search", lambda q=question: engine.solve(q.region.problem, q.outlook, fill=False))
         clocked("explain", lambda q=question, o=outcome: engine.explain(q, o, budget, False))

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from graftjax.encode.space import TextSpace
 from graftjax.encode.text import words
 from graftjax.igms.settings import ScoreSettings
 from graftjax.intent.atoms import ATTRIBUTE, ENTITY, VALUE, IntentAtoms
@@ -34,9 +35,14 @@ class EncodedTexts:
     vectors: dict[str, np.ndarray]
 
     @classmethod
-    def of(cls, texts: Iterable[str], encoder: TextEncoder) -> EncodedTexts:
+    def of(cls, texts: Iterable[str], encoder: TextEncoder, space: TextSpace | None = None) -> EncodedTexts:
+        """Encode each text once; none that `space`, made by this encoder, holds already."""
         distinct = list(dict.fromkeys(texts))
-        return cls(dict(zip(distinct, encoder.encode(distinct), strict=True)))
+        vectors = {} if space is None else space.known(distinct)
+        missing = [text for text in distinct if text not in vectors]
+        if missing:
+            vectors.update(zip(missing, encoder.encode(missing), strict=True))
+        return cls(vectors)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Raises KeyError for a text that is not among them."""

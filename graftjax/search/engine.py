@@ -80,7 +80,7 @@ class Engine:
         shapes = {(width, size, count) for width in widths for size in capacity for count in counts}
         self.encoder.warm_up(bulk=True)
         if self.index.tables:
-            _ = self.index.kinds, self.index.graph.cluster_joins
+            _ = self.index.kinds, self.index.graph.cluster_joins, self.index.space.known([""])
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:  # a compilation takes a gigabyte
             list(pool.map(lambda shape: self._compile(*shape), sorted(shapes)))
 
@@ -97,9 +97,11 @@ class Engine:
         """
         atoms = atoms_of(intent)
         asked = question if fill and intent.rough else ""
-        return self._no_answer(atoms, budget) or self._one(
-            atoms, encode_atoms([atoms], self.encoder, [asked] if asked else []), budget, fill, asked
-        )
+        answer = self._no_answer(atoms, budget)
+        if answer is not None:
+            return answer
+        encoded = encode_atoms([atoms], self.encoder, self.index.space, [asked] if asked else [])
+        return self._one(atoms, encoded, budget, fill, asked)
 
     def search_many(
         self,
@@ -131,7 +133,7 @@ class Engine:
         answers = [self._no_answer(atoms, budget) for atoms in many]
         left = [place for place, answer in enumerate(answers) if answer is None]
         texts = [asked[place] for place in left if asked[place]]
-        encoded = encode_atoms((many[place] for place in left), self.encoder, texts)
+        encoded = encode_atoms((many[place] for place in left), self.encoder, self.index.space, texts)
         ready = lambda place: self.prepare(many[place], encoded, budget, asked[place])  # noqa: E731
         one = lambda place: self._one(many[place], encoded, budget, fill, asked[place])  # noqa: E731
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
+from graftjax.encode.space import TextSpace
 from graftjax.igms.evidence import QueryEvidence
 from graftjax.igms.support import EncodedTexts, TextEncoder, atom_texts, node_support
 from graftjax.intent.atoms import JOIN, IntentAtoms
@@ -62,11 +63,17 @@ def _nearness(
 
 
 def encode_atoms(
-    intents: Iterable[IntentAtoms], encoder: TextEncoder, questions: Sequence[str] = ()
+    intents: Iterable[IntentAtoms],
+    encoder: TextEncoder,
+    space: TextSpace | None = None,
+    questions: Sequence[str] = (),
 ) -> EncodedTexts:
-    """Vectors of all texts of some intents, and of whole questions, encoded together."""
+    """Vectors of all texts of some intents, and of whole questions, encoded together.
+
+    `space`: of the lake; its own texts are taken from there.
+    """
     texts = (text for atoms in intents for group in atom_texts(atoms) for text in group)
-    return EncodedTexts.of([*texts, *questions], encoder)
+    return EncodedTexts.of([*texts, *questions], encoder, space)
 
 
 def left_out(atoms: IntentAtoms) -> list[str]:
