@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from graftjax.evaluate.metrics import METRICS, bootstrap_interval
-from graftjax.evaluate.significance import Estimate, Record, average_gain, compare
+from graftjax.evaluate.significance import Estimate, Record, average_gain, compare, scores_by_query
 
 OURS = "graft-fill"
 """What is compared with the peers: GRAFT when it spends the whole budget, as they all do."""
@@ -45,11 +45,7 @@ def by_method(records: Sequence[Record]) -> dict[str, list[Record]]:
 
 def _figures(runs: Sequence[Record]) -> dict[str, Any]:
     """[mean, low, high] of each metric, tables and milliseconds a query, runs, queries without a score."""
-    rows: dict[str, list[list[float]]] = {}
-    for record in runs:
-        for one in record["per_query"]:
-            values = [one["recall"], one["precision"], one["f1"], float(one["sufficient"])]
-            rows.setdefault(one["id"], []).append(values)
+    rows = scores_by_query(runs)
     out: dict[str, Any] = {
         "runs": len(runs),
         "queries": len(rows),
@@ -57,7 +53,7 @@ def _figures(runs: Sequence[Record]) -> dict[str, Any]:
     }
     if not rows:
         return out
-    matrix = np.array([np.mean(values, axis=0) for values in rows.values()])  # [Q, 4]
+    matrix = np.array([*rows.values()])  # [Q, 4]
     for position, name in enumerate(METRICS):
         low, high = bootstrap_interval(matrix[:, position])
         out[name] = [round(float(value), 4) for value in (matrix[:, position].mean(), low, high)]

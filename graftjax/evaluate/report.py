@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from graftjax.evaluate.metrics import METRICS, bootstrap_interval, f1_of_means
 from graftjax.evaluate.paper import paper_latency_s, paper_scores, paper_statistics
+from graftjax.evaluate.significance import Record, scores_by_query
 from graftjax.types import Skip
 
 _COUNTS = ("queries", "tables", "columns", "rows")
 _HEADS = ("", "method", "recall", "precision", "F1", "sufficiency", "F1 of means", "tables", "ms/query")
 _EXAMPLES = 3
-
-Record = Mapping[str, Any]
-"""A run as `graftjax.evaluate.runs.run_record` makes it."""
 
 
 def statistics_table(title: str, lake: str, counts: Mapping[str, int], skips: Sequence[Skip] = ()) -> str:
@@ -115,14 +112,9 @@ def skip_lines(records: Sequence[Record]) -> list[str]:
 
 
 def _our_cells(runs: Sequence[Record]) -> list[str]:
-    per_query: dict[str, list[list[float]]] = {}
-    for record in runs:
-        for one in record["per_query"]:
-            row = [one["recall"], one["precision"], one["f1"], float(one["sufficient"])]
-            per_query.setdefault(one["id"], []).append(row)
-    if not per_query:
+    matrix = np.array([*scores_by_query(runs).values()])  # [Q, 4]
+    if not len(matrix):
         return ["-"] * (len(_HEADS) - 2)
-    matrix = np.array([np.mean(rows, axis=0) for rows in per_query.values()])  # [Q, 4]
     means = matrix.mean(axis=0)
     cells = []
     for position in range(len(METRICS)):

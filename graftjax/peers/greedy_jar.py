@@ -21,9 +21,9 @@ from jaxtyping import Float, Int
 
 from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
-from graftjax.peers.compatibility import Compatibility, Joins
-from graftjax.peers.peer import Peer, Ranking
-from graftjax.peers.pool import draw_pool
+from graftjax.peers.compatibility import Joins
+from graftjax.peers.join_aware import JoinAware
+from graftjax.peers.peer import Ranking
 
 
 @dataclass(frozen=True)
@@ -54,29 +54,18 @@ class GreedyJarSettings:
     """What the tuning tries."""
 
 
-class GreedyJar(Peer):
+class GreedyJar(JoinAware):
     """Greedy join-aware retrieval."""
 
     method = "greedy-jar"
 
     def __init__(self, catalog: Catalog, settings: GreedyJarSettings = GreedyJarSettings()) -> None:
-        super().__init__(catalog)
+        super().__init__(catalog, settings)
         self.settings = settings
-        self._compatibility: Compatibility | None = None
-
-    def prepare(self) -> None:
-        if self._compatibility is None:
-            catalog, settings = self.catalog, self.settings
-            _ = catalog.schema_vectors
-            compatibility = Compatibility(catalog, joins=settings.compatibility, unions=settings.unions)
-            compatibility.prepare()
-            self._compatibility = compatibility
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
         """Candidates in the order in which they are added, until their tables fill the budget."""
-        self.prepare()
-        assert self._compatibility is not None
-        pool = draw_pool(self.catalog, self._compatibility, query, size=self.settings.pool, budget=budget)
+        pool = self.candidates(query, budget)
         order = greedy(pool.fine, pool.joins, pool.coarse, pool.sizes, budget, self.settings)
         return Ranking((*(int(pool.nodes[place]) for place in order), *pool.beyond))
 

@@ -26,11 +26,12 @@ from scipy.sparse.csgraph import connected_components
 
 from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
-from graftjax.peers.compatibility import Compatibility, Joins
+from graftjax.peers.compatibility import Joins
 from graftjax.peers.jar_model import Solution, Weights, node_tables, reduced, solve
 from graftjax.peers.jar_published import published
-from graftjax.peers.peer import Peer, Ranking
-from graftjax.peers.pool import Pool, draw_pool
+from graftjax.peers.join_aware import JoinAware
+from graftjax.peers.peer import Ranking
+from graftjax.peers.pool import Pool
 
 SAME = 6
 """Decimals to which fractions of the relaxation are told apart."""
@@ -83,30 +84,19 @@ class JarSettings:
         return Weights(self.fine, self.covered, self.joins, self.coarse, self.claims)
 
 
-class Jar(Peer):
+class Jar(JoinAware):
     """JAR by its mixed-integer program."""
 
     method = "jar"
     relaxed: ClassVar[bool] = False
 
     def __init__(self, catalog: Catalog, settings: JarSettings = JarSettings()) -> None:
-        super().__init__(catalog)
+        super().__init__(catalog, settings)
         self.settings = settings
-        self._compatibility: Compatibility | None = None
-
-    def prepare(self) -> None:
-        if self._compatibility is None:
-            catalog, settings = self.catalog, self.settings
-            _ = catalog.schema_vectors
-            compatibility = Compatibility(catalog, joins=settings.compatibility, unions=settings.unions)
-            compatibility.prepare()
-            self._compatibility = compatibility
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
         """The program's choice, or nodes by their fraction in its relaxation; then the rest by relevance."""
-        self.prepare()
-        assert self._compatibility is not None
-        pool = draw_pool(self.catalog, self._compatibility, query, size=self.settings.pool, budget=budget)
+        pool = self.candidates(query, budget)
         order, notes = self._order(pool, budget)
         return Ranking((*pool.nodes[order].tolist(), *pool.beyond), notes)
 
@@ -142,8 +132,7 @@ class Jar(Peer):
         if settings.formulation == "reduced":
             program = reduced(pool, budget, settings.weights, connected=connected)
         else:
-            assert self._compatibility is not None
-            columns = self._compatibility.columns
+            columns = self.compatibility.columns
             program = published(pool, budget, settings.weights, columns, connected=connected)
         return solve(program, relaxed=relaxed, seconds=settings.seconds, gap=settings.gap)
 
