@@ -39,6 +39,8 @@ class RunArgs:
     checkpoint: tuple[Path, ...] = ()
     """Value functions, as folders of training runs: one for all runs, or one for each run, in the order of
     the runs' seeds (then the means are over training seeds too)."""
+    dials: Literal["tuned", "published"] = "tuned"
+    """Dials of the peers: chosen on tuning questions, or their defaults (published where there are any)."""
     intents: Literal["recorded", "lexical", "endpoint"] = "recorded"
     """Intent graphs: the query file's (lexical where it has none), by words alone, or from an endpoint."""
     seed: int = 0
@@ -135,7 +137,10 @@ def run_lake(args: RunArgs, dataset: Dataset, index_at: Path | None = None) -> l
     guidances = find_guidances(
         folder, encoder.name, args.checkpoint, args.guidance, seed=args.seed, runs=args.runs
     )
-    makers = [retriever_factory(index, encoder, beside(folder, "peers"), found.guide) for found in guidances]
+    makers = [
+        retriever_factory(index, encoder, beside(folder, "peers"), found.guide, tuned=args.dials == "tuned")
+        for found in guidances
+    ]
     more = {"lake_title": dataset.title, "encoder": encoder.name}
     records: list[Record] = []
     for method in check_methods(args.methods):

@@ -42,6 +42,9 @@ class Args(RunArgs):
         "graft-fill", "graft", "dtr", "pneuma", "mtr", "jar", "jar-lp", "rear", "greedy-jar",
     )  # fmt: skip
     """Methods to run, one or more. graft stops by itself, the others return as many tables as they may."""
+    dials: Literal["tuned", "published"] = "published"
+    """Dials of the peers: their defaults (published ones where there are any; JAR's are for this setting), or
+    those chosen on the tuning questions of the sharded lake."""
     intents: Literal["recorded", "lexical", "endpoint"] = "lexical"
     """Intent graphs: by words alone, or from an endpoint; none are recorded for these questions."""
     lakes: tuple[str, ...] = tuple(DEV_LAKES)

@@ -63,12 +63,18 @@ def view_of(name: str) -> View:
 
 
 def retriever_factory(
-    index: LakeIndex, encoder: Any, cache_folder: Path | None, guide: Guide | None = None
+    index: LakeIndex,
+    encoder: Any,
+    cache_folder: Path | None,
+    guide: Guide | None = None,
+    *,
+    tuned: bool = True,
 ) -> Callable[[str], Retriever]:
     """A function from a method's name to its retriever; `graft` and `graft-fill` share one engine, the peers
     a catalog for each view.
 
-    `guide`: the value function that these two search by; exact gains without one.
+    `guide`: the value function that these two search by; exact gains without one. `tuned`: peers with the
+    dials that the tuning chose, not with their defaults (the published ones where there are any).
     """
     warmed: set[int] = set()
 
@@ -91,6 +97,7 @@ def retriever_factory(
 
             return Graft(ExactEngine(index, encoder), name=name)
         peer, settings = peer_class(name)
-        return peer(catalog(view_of(name)), tuned_settings(settings, name))  # pyright: ignore[reportCallIssue]
+        dials = tuned_settings(settings, name) if tuned else settings()
+        return peer(catalog(view_of(name)), dials)  # pyright: ignore[reportCallIssue]
 
     return make
