@@ -15,6 +15,7 @@ from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 from graftjax.console import parse_arguments
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate import datasets
+from graftjax.evaluate import guidance
 from graftjax.evaluate.guidance import Guidance
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
@@ -125,7 +126,7 @@ def test_graft_methods_on_the_demo_lake(run, tmp_path):
     assert fill["mean_retrieved"] >= stop["mean_retrieved"]
 
 
-def test_each_run_has_the_value_function_of_its_place(run, tables, tmp_path, monkeypatch):
+def test_each_run_has_the_value_function_of_its_place(run, tmp_path, monkeypatch):
     """Or all the same one; what is written says which."""
     asked = []
 
@@ -133,7 +134,7 @@ def test_each_run_has_the_value_function_of_its_place(run, tables, tmp_path, mon
         asked.append(checkpoint)
         return Guidance(None, checkpoint, 5, len(asked))
 
-    monkeypatch.setattr(tables, "find_guidance", found)
+    monkeypatch.setattr(guidance, "find_guidance", found)
     names = [tmp_path / name for name in "ab"]
     for name in names:
         name.mkdir()
