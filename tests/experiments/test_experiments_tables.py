@@ -14,8 +14,7 @@ from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 
 from graftjax.console import parse_arguments
 from graftjax.errors import GraftError, UsageError
-from graftjax.evaluate import datasets
-from graftjax.evaluate import guidance
+from graftjax.evaluate import datasets, guidance
 from graftjax.evaluate.guidance import Guidance
 
 EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
