@@ -36,7 +36,7 @@ train: setup ## train a lake's value function (LAKE=demo|spider|bird|FOLDER, PRE
 	$(BIN)/graftjax train "$(LAKE)" --preset $(PRESET) --seed $(SEED) $(ARGS)
 
 test: setup lint ## set up, then lint, check types and run the tests (ARGS="-k word" picks some)
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
 
 lint: setup ## ruff and pyright
 	$(BIN)/ruff check .

@@ -2,15 +2,15 @@
 
 Command:   python experiments/peers.py --readme README.md
 Hardware:  2 CPU cores, nothing else running (times are measured)
-Time:      TIME on built indexes
+Time:      11 min on built indexes with trained value functions
 Expected:  results/peers.yaml as it is in the repository
 
 All methods get the same lake, encoder and recorded decompositions; the dials of all were chosen on other
 questions (tune.py). A peer's name with +unions is the peer over union clusters: it knows which tables are
 shards of one another. The search by a learned value is repeated with the value functions of `graftjax train
-LAKE --seed 0`, 1, 2 (or --checkpoint); peers draw nothing at random and run once. Times leave out the call to
-a language model for all. Runs that are already under --out for the same command settings are not repeated
-with --resume.
+LAKE --seed 0`, 1, 2 as far as they are there (or --checkpoint); peers draw nothing at random and run once.
+Times leave out the call that reads a question for all; where an endpoint is configured, Pneuma's judge runs
+and its time counts.
 """
 
 from __future__ import annotations

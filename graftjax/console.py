@@ -45,7 +45,8 @@ def parse_arguments(
 def run_console(main: Callable[[], int | None], program: str) -> NoReturn:
     """Run `main` and exit the process with its code (None is 0).
 
-    Wrong usage exits with 2 and any other GraftError with 1, each as one line `program: ...` on stderr;
+    Wrong usage exits with 2, any other GraftError or a device that JAX does not find (JAX_PLATFORMS) with 1,
+    each as one line `program: ...` on stderr;
     Ctrl-C exits with 130; a reader that closed the pipe (`| head`) ends the program quietly.
     """
     try:
@@ -55,6 +56,10 @@ def run_console(main: Callable[[], int | None], program: str) -> NoReturn:
         code = _complain(program, str(error), 2)
     except GraftError as error:
         code = _complain(program, str(error), 1)
+    except RuntimeError as error:
+        if "initialize backend" not in str(error):
+            raise
+        code = _complain(program, f"JAX can't start: {error}", 1)
     except KeyboardInterrupt:
         code = _complain(program, "interrupted", 130)
     except OSError as error:

@@ -185,7 +185,7 @@ class Engine:
         most = min(budget, BUDGET_BUCKETS[-1])
         if fill and 0 < count < most:
             notes.append(
-                f"only {count} of at most {most} tables: no other table of the lake bears on the question"
+                f"only {count} of at most {most} tables: the search found no other table near the question"
             )
         return synthesis_of(
             self.index, self.shards, question.evidence, question.region, outcome, tuple(notes)

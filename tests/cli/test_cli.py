@@ -77,6 +77,20 @@ def test_exit_codes(error, code, capsys):
     assert err == ("graftjax: interrupted\n" if code == 130 else "graftjax: two lines\n")
 
 
+def test_a_device_that_is_not_there_is_one_line(capsys):
+    """JAX_PLATFORMS=cuda on a machine without one used to end in a traceback."""
+
+    def fail():
+        raise RuntimeError("Unable to initialize backend 'cuda': no device\n(set JAX_PLATFORMS='' ...)")
+
+    code, _, err = _exit(fail, capsys)
+    assert code == 1
+    assert err.startswith("graftjax: JAX can't start: Unable to initialize backend 'cuda'")
+    assert err.count("\n") == 1
+    with pytest.raises(RuntimeError, match="other"):
+        run_console(lambda: (_ for _ in ()).throw(RuntimeError("other")), "graftjax")
+
+
 def test_success_and_own_codes(capsys):
     assert _exit(lambda: None, capsys)[0] == 0
     assert _exit(lambda: 3, capsys)[0] == 3

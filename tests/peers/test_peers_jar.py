@@ -14,7 +14,7 @@ from graftjax.peers import concepts, jar, jar_model
 from graftjax.peers.jar import Jar, JarLp, JarSettings
 from graftjax.peers.jar_model import Solution, Weights, needed_edges, node_gain, node_tables, reduced, solve
 from graftjax.peers.jar_published import published
-from graftjax.peers.pool import Pool, twins
+from graftjax.peers.pool import Pool, draw_pool, twins
 
 WEIGHTS = Weights(fine=2.0, covered=1.5, joins=1.0, coarse=3.0, claims=1.0)
 QUESTION = Query("q", "Which singers performed at the stadium in 2014?")
@@ -190,7 +190,7 @@ def stub_solver(monkeypatch, whole, fractions):
 
 
 def positions(method, answer):
-    pool = jar.draw_pool(method.catalog, method._compatibility, QUESTION, size=method.settings.pool, budget=3)
+    pool = draw_pool(method.catalog, method.compatibility, QUESTION, size=method.settings.pool, budget=3)
     numbers = method.catalog.index.numbers
     return [pool.nodes.tolist().index(numbers[table]) for table in answer.tables]
 
@@ -233,7 +233,7 @@ def test_both_formulations_agree_on_a_lake(view, joins):
         for formulation in ("reduced", "published"):
             method = Jar(catalog, JarSettings(6, compatibility=joins, formulation=formulation, gap=0.0))
             method.prepare()
-            pool = jar.draw_pool(catalog, method._compatibility, QUESTION, size=6, budget=budget)
+            pool = draw_pool(catalog, method.compatibility, QUESTION, size=6, budget=budget)
             found.append(method._solve(pool, budget, relaxed=False, connected=False).objective)
         assert found[0] == pytest.approx(found[1], abs=1e-4)
 
@@ -256,5 +256,5 @@ def test_a_number_of_nodes_instead_of_tables(monkeypatch):
     assert (program.low[0], program.high[0]) == (2, 2)
     assert row[:4].tolist() == [1, 1, 1, 1]
     assert not row[4:].any()
-    pool = jar.draw_pool(method.catalog, method._compatibility, QUESTION, size=4, budget=7)
+    pool = draw_pool(method.catalog, method.compatibility, QUESTION, size=4, budget=7)
     assert list(ranking.nodes[:4]) == pool.nodes[[1, 3, 0, 2]].tolist()
