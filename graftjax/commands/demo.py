@@ -10,9 +10,9 @@ from typing import Literal
 from graftjax.commands.lakes import check_budget, show
 from graftjax.errors import UsageError
 
-
 SHOWN = ("graft", "graft-fill", "graft-exact", "dtr", "rear", "greedy-jar")
 """Methods that answer all demo questions within seconds; the others take up to seconds a question."""
+
 
 @dataclass(frozen=True)
 class Demo:
