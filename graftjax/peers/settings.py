@@ -1,4 +1,4 @@
-"""The dials of the peers, as the tuning chose them (`tuned.yaml`; see `experiments/tune_peers.py`)."""
+"""The dials of the peers, as the tuning chose them (`tuned.yaml`; see `experiments/tune.py`)."""
 
 from __future__ import annotations
 
