@@ -100,7 +100,7 @@ def _about(records: list[Record]) -> dict[str, Any]:
     """Where the figures come from."""
     first = records[0]
     guides = {
-        f"{record['lake']}, seed {record['seed']}": record["config"]["guided_by"]["guidance"]
+        f"{record['lake']}, seed {record['seed']}": _guided(record["config"]["guided_by"])
         for record in records
         if record["method"] in GUIDED
     }
@@ -113,6 +113,10 @@ def _about(records: list[Record]) -> dict[str, Any]:
         "guidance": guides,
         "environment": {key: first["environment"][key] for key in kept if key in first["environment"]},
     }
+
+
+def _guided(by: dict[str, Any]) -> str:
+    return by["guidance"] if by["guidance"] == "exact" else f"learned, training seed {by['training_seed']}"
 
 
 def _blocks(found: dict[str, Any]) -> dict[str, list[str]]:

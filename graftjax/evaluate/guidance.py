@@ -71,6 +71,10 @@ def find_guidances(
         return [find_guidance(index_folder, encoder_name, path, mode) for path in checkpoints or (None,)]
     folders = (value_folder(index_folder, seed + number) for number in range(runs))
     trained = [folder for folder in folders if any(folder.glob("step_*"))]
+    if 0 < len(trained) < runs:
+        print(
+            f"{runs} runs, but value functions of {len(trained)} seeds: some runs are alike", file=sys.stderr
+        )
     if len(trained) < 2:
         return [find_guidance(index_folder, encoder_name, None, mode)]
     return [find_guidance(index_folder, encoder_name, folder, mode) for folder in trained]
