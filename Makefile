@@ -35,8 +35,9 @@ demo: setup ## set up, then answer the demo lake's questions (a few minutes the 
 train: setup ## train a lake's value function (LAKE=demo|spider|bird|FOLDER, PRESET=cpu|paper, SEED=0)
 	$(BIN)/graftjax train "$(LAKE)" --preset $(PRESET) --seed $(SEED) $(ARGS)
 
+# Under CI the tests marked slow (trainings, a wheel) are left out: the whole run has to stay below 15 minutes.
 test: setup lint ## set up, then lint, check types and run the tests (ARGS="-k word" picks some)
-	$(BIN)/pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/pytest -n 2 --dist loadfile $(if $(CI),-m 'not benchmark and not slow') $(ARGS)
 
 lint: setup ## ruff and pyright
 	$(BIN)/ruff check .
