@@ -82,6 +82,15 @@ def check_args(args: RunArgs) -> None:
         )
 
 
+def check_lakes(lakes: Sequence[str], known: Sequence[str]) -> None:
+    """`UsageError` for a lake of --lakes that is not known, or for none."""
+    for lake in lakes:
+        if lake not in known:
+            raise UsageError(f"--lakes {lake}: choose from {', '.join(known)}")
+    if not lakes:
+        raise UsageError(f"--lakes needs at least one of {', '.join(known)}")
+
+
 def run_tables(args: Args, benchmark: Literal["spider", "bird"]) -> int:
     """Run the experiment; exit code 0, or 1 when a run has not one scored query."""
     check_args(args)
@@ -103,9 +112,12 @@ def finish(args: RunArgs, records: Sequence[Record]) -> int:
     return 0
 
 
-def run_lake(args: RunArgs, dataset: Dataset, index_at: Path | None = None) -> list[Record]:
+def run_lake(
+    args: RunArgs, dataset: Dataset, index_at: Path | None = None, *, peers_once: bool = False
+) -> list[Record]:
     """Run all methods at all budgets over one lake: its statistics are printed, a result file is written
-    for each run. `index_at`: folder of the lake's index, default in the user's cache."""
+    for each run. `index_at`: folder of the lake's index, default in the user's cache. `peers_once`: what no
+    value function guides has one run, for it draws nothing at random."""
     # Imported once the arguments are known to be right: JAX takes seconds to start.
     from graftjax.encode import load_encoder
     from graftjax.evaluate.environment import environment
@@ -149,7 +161,7 @@ def run_lake(args: RunArgs, dataset: Dataset, index_at: Path | None = None) -> l
         for retriever in retrievers:
             retriever.warm_up(sorted(set(args.L)))
         for budget in sorted(set(args.L)):
-            for number in range(args.runs):
+            for number in range(1 if peers_once and method not in GUIDED else args.runs):
                 which = number % len(retrievers)
                 run = run_method(retrievers[which], cases, budget=budget, seed=args.seed + number)
                 guided_by = guidances[which].record() if method in GUIDED else None

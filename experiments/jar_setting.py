@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from _tables import RunArgs, check_args, finish, run_lake
+from _tables import RunArgs, check_args, check_lakes, finish, run_lake
 
 from graftjax.console import parse_arguments, run_console
-from graftjax.errors import UsageError
 from graftjax.evaluate.datasets import DEV_LAKES, resolve_dataset
 from graftjax.evaluate.metrics import METRICS, bootstrap_interval
-from graftjax.evaluate.report import Record, skip_lines
+from graftjax.evaluate.report import Record, align, skip_lines
 from graftjax.evaluate.significance import scores_by_query
 
 LAKES = (*DEV_LAKES, "demo")
@@ -54,11 +53,7 @@ class Args(RunArgs):
 def main() -> int:
     args = parse_arguments(Args, description=__doc__)
     check_args(args)
-    for lake in args.lakes:
-        if lake not in LAKES:
-            raise UsageError(f"--lakes {lake}: choose from {', '.join(LAKES)}")
-    if not args.lakes:
-        raise UsageError(f"--lakes needs at least one of {', '.join(LAKES)}")
+    check_lakes(args.lakes, LAKES)
     datasets = [resolve_dataset(lake, data_dir=args.data_dir) for lake in dict.fromkeys(args.lakes)]
     records: list[Record] = []
     for dataset in datasets:
@@ -76,7 +71,7 @@ def jar_table(records: Sequence[Record], title: str) -> str:
         for method in dict.fromkeys(record["method"] for record in records):
             runs = [record for record in records if (record["method"], record["L"]) == (method, budget)]
             rows.append((method, *_cells(runs)))
-        lines += [f"k={budget}   lake: {title}", *_align(rows), ""]
+        lines += [f"k={budget}   lake: {title}", *align(rows), ""]
     return "\n".join([*lines, "mean over queries [95 % bootstrap interval]", *skip_lines(records)])
 
 
@@ -92,11 +87,6 @@ def _cells(runs: Sequence[Record]) -> list[str]:
     timed = [run for run in runs if run["latency_ms"]]
     size = np.mean([run["mean_retrieved"] for run in timed])
     return [*cells, f"{size:.1f}", f"{np.mean([run['latency_ms']['mean'] for run in timed]):.1f}"]
-
-
-def _align(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
 
 
 if __name__ == "__main__":

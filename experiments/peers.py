@@ -15,7 +15,6 @@ and its time counts.
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import shlex
 import sys
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from _tables import RunArgs, check_args, finish, run_lake
+from _tables import RunArgs, check_args, check_lakes, finish, run_lake
 
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import UsageError
@@ -64,22 +63,11 @@ class Args(RunArgs):
 def main() -> int:
     args = parse_arguments(Args, description=__doc__)
     check_args(args)
-    for lake in args.lakes:
-        if lake not in (*BENCHMARKS, "demo"):
-            raise UsageError(f"--lakes {lake}: choose from {', '.join((*BENCHMARKS, 'demo'))}")
-    if not args.lakes:
-        raise UsageError("--lakes needs at least one lake")
+    check_lakes(args.lakes, (*BENCHMARKS, "demo"))
     if args.readme is not None and not args.readme.is_file():
         raise UsageError(f"--readme {args.readme}: no such file")
     datasets = [resolve_dataset(lake, data_dir=args.data_dir) for lake in dict.fromkeys(args.lakes)]
-    guided = tuple(name for name in args.methods if name in GUIDED)
-    others = tuple(name for name in args.methods if name not in GUIDED)
-    records: list[Record] = []
-    for dataset in datasets:
-        if guided:
-            records += run_lake(dataclasses.replace(args, methods=guided), dataset)
-        if others:
-            records += run_lake(dataclasses.replace(args, methods=others, runs=1, checkpoint=()), dataset)
+    records = [record for dataset in datasets for record in run_lake(args, dataset, peers_once=True)]
     found = {**_about(records), **summary(records)}
     with writing(args.summary.parent, "results"), replacing(args.summary) as draft:
         draft.write_text(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), encoding="utf-8")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -95,8 +96,6 @@ class Lake:
     """For people."""
     _dataset: Dataset | None
     _tables: Path | None
-    _rows: list[RawSource]
-    """None or one: made when the first fusion asks for rows."""
 
     @property
     def skips(self) -> tuple[Skip, ...]:
@@ -105,14 +104,14 @@ class Lake:
 
     def rows(self) -> RawSource:
         """Where the rows of the tables are read from; UsageError or GraftError when they can't be found."""
-        if not self._rows:
-            data = self._dataset
-            if data is not None:
-                source = lake_source(self.index.tables, data.location, data.benchmark)
-            else:
-                source = rows_of(self.index.folder, self.index.tables, self._tables)
-            self._rows.append(source)
-        return self._rows[0]
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> RawSource:
+        data = self._dataset
+        if data is not None:
+            return lake_source(self.index.tables, data.location, data.benchmark)
+        return rows_of(self.index.folder, self.index.tables, self._tables)
 
     def search(
         self, question: str, *, L: int = 10, fill: bool = False, intent: IntentGraph | None = None
@@ -232,4 +231,4 @@ def open_lake(
         index = open_dataset(dataset, index_folder(dataset), encoding)
     found = find_guidance(index.folder, encoding.name, checkpoint, guidance)
     engine = Engine(index, encoding, guide=found.guide)
-    return Lake(index, engine, found, intents, str(lake), dataset, tables, [])
+    return Lake(index, engine, found, intents, str(lake), dataset, tables)

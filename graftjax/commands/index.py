@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from graftjax.commands.lakes import Folder, check_folder, check_place, is_index, open_folder, show
+from graftjax.commands.lakes import Folder, check_folder, check_place, open_folder, show
 from graftjax.errors import UsageError
+from graftjax.lakes import is_index
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,6 @@ from graftjax.lakes import folder_dataset, is_index
 if TYPE_CHECKING:
     from graftjax.lake.record import LakeIndex
 
-__all__ = [
-    "Folder",
-    "check_budget",
-    "check_folder",
-    "check_place",
-    "folder_dataset",
-    "is_index",
-    "open_folder",
-    "show",
-    "show_json",
-]
-
 Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FOLDER")]
 
 

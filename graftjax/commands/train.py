@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from graftjax.commands.lakes import check_place, folder_dataset, is_index, show
+from graftjax.commands.lakes import check_place, show
 from graftjax.errors import UsageError
+from graftjax.lakes import NAMED, dataset_of
 
 if TYPE_CHECKING:
     from graftjax.evaluate.datasets import Dataset
@@ -116,18 +117,12 @@ def run(arguments: Train) -> None:
 
 def _dataset(arguments: Train) -> Dataset | None:
     """The lake; None for one that is an index already."""
-    from graftjax.evaluate.datasets import BENCHMARKS, resolve_dataset
-
-    if arguments.lake == "demo" or arguments.lake in BENCHMARKS:
-        return resolve_dataset(arguments.lake, data_dir=arguments.data_dir)
-    folder = Path(arguments.lake)
-    if not folder.is_dir():
-        raise UsageError(f"{arguments.lake}: neither demo, {', '.join(BENCHMARKS)} nor a folder")
-    if is_index(folder):
-        if arguments.index is not None:
-            raise UsageError(f"--index {arguments.index}: {folder} is an index itself")
-        return None
-    return folder_dataset(folder)
+    if arguments.lake not in NAMED and not Path(arguments.lake).is_dir():
+        raise UsageError(f"{arguments.lake}: neither {', '.join(NAMED)} nor a folder")
+    dataset = dataset_of(arguments.lake, arguments.data_dir)
+    if dataset is None and arguments.index is not None:
+        raise UsageError(f"--index {arguments.index}: {Path(arguments.lake)} is an index itself")
+    return dataset
 
 
 def _settings(arguments: Train) -> JobSettings:

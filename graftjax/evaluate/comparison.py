@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from graftjax.evaluate.metrics import METRICS, bootstrap_interval
-from graftjax.evaluate.significance import Estimate, Record, average_gain, compare, scores_by_query
+from graftjax.evaluate.significance import (
+    Cell,
+    Estimate,
+    Record,
+    average_gain,
+    cells_of,
+    compare,
+    scores_by_query,
+)
 
 OURS = "graft-fill"
 """What is compared with the peers: GRAFT when it spends the whole budget, as they all do."""
@@ -91,7 +99,7 @@ def differences(records: Sequence[Record]) -> list[dict[str, Any]]:
     methods = by_method(records)
     rows = []
     for peer in _peers(records) if OURS in methods else ():
-        ours, theirs = _by_cell(methods[OURS]), _by_cell(methods[peer])
+        ours, theirs = _scored(methods[OURS]), _scored(methods[peer])
         for lake, budget in (cell for cell in theirs if cell in ours):
             found = compare(ours[lake, budget], theirs[lake, budget])
             for metric in ("f1", "sufficiency"):
@@ -115,25 +123,22 @@ def _peers(records: Sequence[Record]) -> list[str]:
     return [name for name in scored if not name.startswith("graft")]
 
 
-def _by_cell(records: Sequence[Record]) -> dict[tuple[str, int], list[Record]]:
-    cells: dict[tuple[str, int], list[Record]] = {}
-    for record in records:
-        if record["metrics"]:
-            cells.setdefault((record["lake"], record["L"]), []).append(record)
-    return cells
+def _scored(records: Sequence[Record]) -> dict[Cell, list[Record]]:
+    """The runs of each lake and budget that have a score."""
+    return cells_of([record for record in records if record["metrics"]])
 
 
 def _same_cells(a: Sequence[Record], b: Sequence[Record]) -> tuple[list[Record], list[Record]]:
     """The runs of both in the lakes and budgets that both have."""
-    first, second = _by_cell(a), _by_cell(b)
+    first, second = _scored(a), _scored(b)
     shared = [cell for cell in first if cell in second]
     return [one for cell in shared for one in first[cell]], [one for cell in shared for one in second[cell]]
 
 
 def _best_of_cells(records: Sequence[Record], metric: str) -> list[Record]:
     """In each lake and budget, the runs of the peer with the best mean, under one name."""
-    peers = {name: _by_cell(by_method(records)[name]) for name in _peers(records)}
-    best: dict[tuple[str, int], list[Record]] = {}
+    peers = {name: _scored(by_method(records)[name]) for name in _peers(records)}
+    best: dict[Cell, list[Record]] = {}
     for cells in peers.values():
         for cell, runs in cells.items():
             if cell not in best or _mean(runs, metric) > _mean(best[cell], metric):

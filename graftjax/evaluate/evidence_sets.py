@@ -17,7 +17,6 @@ from graftjax.intent.atoms import atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.lake.record import LakeIndex
 from graftjax.search.engine import Engine
-from graftjax.search.question import encode_atoms
 from graftjax.search.region import Region
 from graftjax.search.settings import ROWS, Settings
 from graftjax.search.shards import ShardOrder
@@ -89,9 +88,7 @@ class Collector:
         atoms = atoms_of(intent)
         if not atoms.num_atoms:
             return None
-        question = self._engine.prepare(
-            atoms, encode_atoms([atoms], self._engine.encoder, self._engine.index.space), budget
-        )
+        question = self._engine.prepare(atoms, self._engine.encode([atoms]), budget)
         return question.evidence, question.region
 
     def synthesis(self, evidence: QueryEvidence, region: Region) -> EvidenceSet | None:

@@ -16,7 +16,6 @@ import numpy as np
 from graftjax.intent.atoms import atoms_of
 from graftjax.intent.schema import IntentGraph
 from graftjax.search.engine import STACKED, Engine
-from graftjax.search.question import encode_atoms
 
 STAGES = ("encode", "prepare", "search", "explain")
 """Texts to vectors; evidence and region; the compiled beam; tables, operators and reasons."""
@@ -46,9 +45,7 @@ def stage_times(engine: Engine, intents: Sequence[IntentGraph], budget: int) -> 
         atoms = atoms_of(intent)
         if not atoms.num_atoms:
             continue
-        encoded = clocked(
-            "encode", lambda atoms=atoms: encode_atoms([atoms], engine.encoder, engine.index.space)
-        )
+        encoded = clocked("encode", lambda atoms=atoms: engine.encode([atoms]))
         question = clocked("prepare", lambda a=atoms, e=encoded: engine.prepare(a, e, budget))
         outcome = clocked("search", lambda q=question: engine.solve(q.region.problem, q.outlook, fill=False))
         clocked("explain", lambda q=question, o=outcome: engine.explain(q, o, budget, False))

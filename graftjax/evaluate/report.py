@@ -22,7 +22,7 @@ def statistics_table(title: str, lake: str, counts: Mapping[str, int], skips: Se
     paper = paper_statistics(lake)
     if paper:
         rows.append(("paper (Table 1)", *(f"{paper[name]:,}" for name in _COUNTS)))
-    lines = _align(rows)
+    lines = align(rows)
     lines += [f"{name}: {count:,}" for name, count in counts.items() if name not in _COUNTS]
     lines += [f"  not read: {skip.origin}: {skip.reason}" for skip in skips[:_EXAMPLES]]
     if len(skips) > _EXAMPLES:
@@ -52,7 +52,7 @@ def retrieval_table(records: Sequence[Record], *, title: str, encoder: str, pape
             rows.append(
                 ("paper", method, *cells, mean, "", "" if seconds is None else f"{1000 * seconds:.0f}")
             )
-        lines += [f"L={budget}   lake: {title}   encoder: {encoder}", *_align(rows), ""]
+        lines += [f"L={budget}   lake: {title}   encoder: {encoder}", *align(rows), ""]
     lines.append(
         "ours: mean over queries [95 % bootstrap interval]; F1 is the mean of the queries' F1. The paper's F1"
         " agrees with the harmonic mean of its mean recall and precision: compare it with 'F1 of means'."
@@ -76,7 +76,7 @@ def latency_table(record: Record, title: str) -> str:
         counts = str(row["n_skipped"]), str(row["recompiles_after_warmup"])
         rows.append((method + guided, *cells, *counts, theirs))
     many, exact = record["queries_per_second"], record["exact_against_beam"]
-    lines = [f"ms per question, L={record['L']}   lake: {title}", *_align(rows), ""]
+    lines = [f"ms per question, L={record['L']}   lake: {title}", *align(rows), ""]
     stages = (f"{name} {times['mean']:.1f}" for name, times in record["stages_ms"].items())
     lines.append(f"graft by stage, ms: {', '.join(stages)}")
     lines.append(f"questions per second: {many['threads']:.0f} in threads, {many['stacked']:.0f} stacked")
@@ -126,7 +126,8 @@ def _our_cells(runs: Sequence[Record]) -> list[str]:
     return [*cells, f"{f1_of_means(means[0], means[1]):.3f}", f"{size:.1f}", f"{latency:.1f}"]
 
 
-def _align(rows: Sequence[Sequence[str]]) -> list[str]:
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of cells as lines with their columns under each other."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows

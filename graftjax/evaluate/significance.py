@@ -144,7 +144,7 @@ def average_gain(
     Raises GraftError as `compare` does, and for a cell that only one of the methods has.
     """
     _check(a, b)
-    runs = [_by_cell(a), _by_cell(b)]
+    runs = [cells_of(a), cells_of(b)]
     uneven = runs[0].keys() ^ runs[1].keys()
     if uneven:
         raise GraftError(f"only one of {a[0]['method']} and {b[0]['method']} was run for {_names(uneven)}")
@@ -184,7 +184,8 @@ def _cell(record: Record) -> Cell:
     return record["lake"], record["L"]
 
 
-def _by_cell(records: Sequence[Record]) -> dict[Cell, list[Record]]:
+def cells_of(records: Sequence[Record]) -> dict[Cell, list[Record]]:
+    """The runs of each lake and budget."""
     found: dict[Cell, list[Record]] = {}
     for record in records:
         found.setdefault(_cell(record), []).append(record)

@@ -9,6 +9,7 @@ Letters: N nodes, D the encoder's dimension.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -40,21 +41,20 @@ class Dtr(Peer):
     def __init__(self, catalog: Catalog, settings: DtrSettings = DtrSettings()) -> None:
         super().__init__(catalog)
         self.settings = settings
-        self._vectors: Float[np.ndarray, "N D"] | None = None
+
+    @cached_property
+    def _vectors(self) -> Float[np.ndarray, "N D"]:
+        catalog = self.catalog
+        if self.settings.text == "schema":
+            return catalog.schema_vectors
+        texts = [_rows_text(lead, catalog.headers(lead)) for lead in catalog.leads]
+        return catalog.vectors(texts, "rows")
 
     def prepare(self) -> None:
-        if self._vectors is None:
-            catalog = self.catalog
-            if self.settings.text == "schema":
-                self._vectors = catalog.schema_vectors
-            else:
-                texts = [_rows_text(lead, catalog.headers(lead)) for lead in catalog.leads]
-                self._vectors = catalog.vectors(texts, "rows")
+        _ = self._vectors
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
         """Nodes by cosine with the question."""
-        self.prepare()
-        assert self._vectors is not None
         scores = self._vectors @ self.catalog.encoder.encode([query.question])[0]
         return Ranking(np.argsort(-scores, kind="stable")[:budget].tolist())
 

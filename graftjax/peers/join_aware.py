@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 from graftjax.intent import Query
@@ -31,17 +32,14 @@ class JoinAware(Peer):
     def __init__(self, catalog: Catalog, settings: PoolSettings) -> None:
         super().__init__(catalog)
         self._pool_settings = settings
-        self._made: Compatibility | None = None
 
-    @property
+    @cached_property
     def compatibility(self) -> Compatibility:
         """Made once for a lake."""
-        if self._made is None:
-            dials = self._pool_settings
-            made = Compatibility(self.catalog, joins=dials.compatibility, unions=dials.unions)
-            made.prepare()
-            self._made = made
-        return self._made
+        dials = self._pool_settings
+        made = Compatibility(self.catalog, joins=dials.compatibility, unions=dials.unions)
+        made.prepare()
+        return made
 
     def prepare(self) -> None:
         _ = self.catalog.schema_vectors, self.compatibility

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal, NamedTuple
 
 import bm25s
@@ -84,7 +85,6 @@ class Pneuma(Peer):
     def __init__(self, catalog: Catalog, settings: PneumaSettings = PneumaSettings()) -> None:
         super().__init__(catalog)
         self.settings = settings
-        self._documents: Documents | None = None
         self._judge = Judge.configured() if settings.judge == "auto" else None
 
     @property
@@ -95,14 +95,11 @@ class Pneuma(Peer):
         return self._judge.model if self._judge else "none: no endpoint is configured"
 
     def prepare(self) -> None:
-        if self._documents is None:
-            self._documents = self._make_documents()
+        _ = self._documents
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
         """Nodes by their best retrieved document, then all others by what their best would score."""
-        self.prepare()
         documents = self._documents
-        assert documents is not None
         vector = documents.vectors @ self.catalog.encoder.encode([query.question])[0]
         keyword = _keyword_scores(documents.keywords, query.question, len(vector))
         depth = min(self.settings.n * budget, len(vector))
@@ -125,7 +122,8 @@ class Pneuma(Peer):
         behind = [node for node, yes in zip(ranked[:judged], relevant, strict=True) if not yes]
         return Ranking(front + behind + ranked[judged:], notes)
 
-    def _make_documents(self) -> Documents:
+    @cached_property
+    def _documents(self) -> Documents:
         catalog, kinds = self.catalog, self.settings.documents
         texts: list[str] = []
         node: list[int] = []

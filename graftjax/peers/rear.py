@@ -16,6 +16,7 @@ Letters: N nodes, B base nodes, C candidates.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -75,27 +76,27 @@ class Rear(Peer):
     def __init__(self, catalog: Catalog, settings: RearSettings = RearSettings()) -> None:
         super().__init__(catalog)
         self.settings = settings
-        self._links: Links | None = None
-        self._words: WordIndex | None = None
+
+    @cached_property
+    def _links(self) -> Links:
+        settings = self.settings
+        if settings.edges == "lake":
+            return lake_links(self.catalog)
+        return column_links(self.catalog, settings.columns, skip_same_schema=settings.skip_same_schema)
+
+    @cached_property
+    def _words(self) -> WordIndex:
+        return WordIndex(self.catalog.schema_texts)
 
     def prepare(self) -> None:
-        _ = self.catalog.schema_vectors
+        _ = self.catalog.schema_vectors, self._links
         if self.settings.column_weight:
             _ = self.catalog.column_vectors
-        if self.settings.word_weight and self._words is None:
-            self._words = WordIndex(self.catalog.schema_texts)
-        if self._links is None:
-            if self.settings.edges == "lake":
-                self._links = lake_links(self.catalog)
-            else:
-                self._links = column_links(
-                    self.catalog, self.settings.columns, skip_same_schema=self.settings.skip_same_schema
-                )
+        if self.settings.word_weight:
+            _ = self._words
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
         """The candidates of (iii) by their score, then all other nodes by relevance."""
-        self.prepare()
-        assert self._links is not None
         settings, links = self.settings, self._links
         cosine, relevance = self._relevance(query)
         base = np.argsort(-cosine, kind="stable")[: _times(settings.base, budget)]
@@ -119,7 +120,7 @@ class Rear(Peer):
         relevance = cosine.copy()
         if settings.column_weight:
             relevance += settings.column_weight * catalog.best_column(catalog.column_vectors @ question)
-        if self._words is not None:
+        if settings.word_weight:
             relevance += settings.word_weight * self._words.shares(query.question)
         return cosine, relevance / (1 + settings.column_weight + settings.word_weight)
 

@@ -95,13 +95,9 @@ class Engine:
         the budget, and for a rough intent then also looks at the question as a whole. An intent that names
         nothing, or an empty lake, gives an empty answer with a note.
         """
-        atoms = atoms_of(intent)
-        asked = question if fill and intent.rough else ""
+        atoms, asked = atoms_of(intent), _asked(question, intent, fill)
         answer = self._no_answer(atoms, budget)
-        if answer is not None:
-            return answer
-        encoded = encode_atoms([atoms], self.encoder, self.index.space, [asked] if asked else [])
-        return self._one(atoms, encoded, budget, fill, asked)
+        return answer or self._one(atoms, self.encode([atoms], [asked]), budget, fill, asked)
 
     def search_many(
         self,
@@ -126,14 +122,13 @@ class Engine:
         if questions and len(questions) != len(intents):
             raise UsageError(f"{len(questions)} questions for {len(intents)} intents")
         asked = [
-            question if fill and intent.rough else ""
+            _asked(question, intent, fill)
             for question, intent in zip(questions or [""] * len(intents), intents, strict=True)
         ]
         many = [atoms_of(intent) for intent in intents]
         answers = [self._no_answer(atoms, budget) for atoms in many]
         left = [place for place, answer in enumerate(answers) if answer is None]
-        texts = [asked[place] for place in left if asked[place]]
-        encoded = encode_atoms((many[place] for place in left), self.encoder, self.index.space, texts)
+        encoded = self.encode([many[place] for place in left], [asked[place] for place in left])
         ready = lambda place: self.prepare(many[place], encoded, budget, asked[place])  # noqa: E731
         one = lambda place: self._one(many[place], encoded, budget, fill, asked[place])  # noqa: E731
         with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
@@ -163,6 +158,10 @@ class Engine:
     def _room(self, budget: int) -> int:
         """L as far as it matters: no more than the lake has, nor than the largest compiled shape."""
         return max(1, min(budget, len(self.index.tables), BUDGET_BUCKETS[-1]))
+
+    def encode(self, intents: Sequence[IntentAtoms], questions: Sequence[str] = ()) -> EncodedTexts:
+        """Vectors of all texts that these intents, and the questions that are not empty, are matched by."""
+        return encode_atoms(intents, self.encoder, self.index.space, [text for text in questions if text])
 
     def prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, question: str = "") -> Question:
         """Stage 1: evidence and region of an intent whose texts, and whose question, are encoded."""
@@ -231,6 +230,11 @@ class Engine:
             network=network, beam=self.settings.beam, reward=reward, many=many,
         )  # fmt: skip
         return finish_program(problem, self._dials, states, score, fill=fill, reward=reward, many=many)
+
+
+def _asked(question: str, intent: IntentGraph, fill: bool) -> str:
+    """The question where the search looks at it as a whole, else nothing."""
+    return question if fill and intent.rough else ""
 
 
 def _stack(records: Sequence[Any]) -> Any:

@@ -150,7 +150,8 @@ def build_region(
     regular = len(actions)
     if nearness is not None and num_trees:
         room = min(settings.near_clusters, NUM_ACTIONS - len(actions))
-        near = _unknown(np.argsort(-nearness, kind="stable")[: room + len(clusters)], clusters)[:room]
+        nearest = np.argsort(-nearness, kind="stable")[: room + len(clusters)].tolist()
+        near = [cluster for cluster in nearest if cluster not in known][:room]
         trees = evidence.tree_gain[:num_trees, near].argmax(0)
         actions += [(cluster, (int(tree),), -1) for cluster, tree in zip(near, trees, strict=True)]
         clusters += near
@@ -167,11 +168,6 @@ def build_region(
     if nearness is not None and clusters:
         region.problem.nearness[: len(clusters)] = nearness[clusters] - nearness.max()
     return region
-
-
-def _unknown(found: np.ndarray, known: list[int]) -> list[int]:
-    """Those of `found` that are not known, in their order."""
-    return [int(cluster) for cluster in found if int(cluster) not in set(known)]
 
 
 def _anchored(evidence: QueryEvidence, count: int) -> np.ndarray:

@@ -11,10 +11,10 @@ from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 from tiny_lake import small_preset, write_csv  # pyright: ignore[reportMissingImports]
 
 from graftjax import cli
-from graftjax.commands.lakes import folder_dataset
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.datasets import index_folder, resolve_dataset
 from graftjax.evaluate.guidance import value_folder
+from graftjax.lakes import folder_dataset
 from graftjax.retrieval import learn
 from graftjax.retrieval.train import FitSettings, fit_space
 from graftjax.training import job

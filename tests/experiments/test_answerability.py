@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
+from scripts import EXPERIMENTS  # pyright: ignore[reportMissingImports]
 from tiny_benchmark import SHARDS, write_benchmark  # pyright: ignore[reportMissingImports]
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.lake.benchmark import Benchmark
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 QUERIES = [
     ("q0", "SELECT Name FROM Student WHERE StuID > 1003", ["student"]),
     ("q1", "SELECT `Name` FROM `Student` JOIN `Has_Pet` USING (`StuID`)", ["student", "has_pet"]),

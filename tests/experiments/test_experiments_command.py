@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from scripts import EXPERIMENTS  # pyright: ignore[reportMissingImports]
 
 import graftjax
 from graftjax.console import run_console
 from graftjax.errors import GraftError, UsageError
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 
 
 def call(script, *arguments, cwd):

@@ -6,10 +6,9 @@ A tiny encoder of random weights and a small lake in the demo lake's place keep 
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 
 import pytest
+from scripts import imported  # pyright: ignore[reportMissingImports]
 from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 
 from graftjax.console import parse_arguments
@@ -17,18 +16,11 @@ from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate import datasets, guidance
 from graftjax.evaluate.guidance import Guidance
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
 
 @pytest.fixture(scope="module")
 def tables():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import _tables  # pyright: ignore[reportMissingImports]
-
-        yield _tables
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    with imported("_tables") as module:
+        yield module
 
 
 @pytest.fixture(scope="module")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
+from scripts import imported  # pyright: ignore[reportMissingImports]
 from tiny_benchmark import SHARDS, write_benchmark  # pyright: ignore[reportMissingImports]
 from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 
 from graftjax.errors import UsageError
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 DEV = [
     ("Which pupils have a pet?", "school", "SELECT * FROM Student JOIN Has_Pet"),
     ("How many pupils are there?", "school", "SELECT count(*) FROM Student"),
@@ -23,13 +22,8 @@ DEV = [
 
 @pytest.fixture(scope="module")
 def jar_setting():
-    sys.path.insert(0, str(EXPERIMENTS))
-    try:
-        import jar_setting  # pyright: ignore[reportMissingImports]
-
-        yield jar_setting
-    finally:
-        sys.path.remove(str(EXPERIMENTS))
+    with imported("jar_setting") as module:
+        yield module
 
 
 @pytest.fixture(scope="module")

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
+from scripts import EXPERIMENTS  # pyright: ignore[reportMissingImports]
 from tiny_benchmark import SHARDS, write_benchmark  # pyright: ignore[reportMissingImports]
 from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 
 from graftjax.errors import UsageError
 
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
 QUERIES = [
     {
         "id": "a",
