@@ -26,6 +26,8 @@ FRAME = 8
 MARGIN = 14
 ARC = 22
 """How far the arc of a union stands out at most."""
+LOOP = FRAME + MARGIN + ARC
+"""How far a join of two boxes of one column bends out: no further than the drawing's right margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def layout(picture: Picture) -> Layout:
         _curve(link.kind, link.label, boxes[link.start[0]], link.start[1], boxes[link.end[0]], link.end[1])
         for link in picture.links
     )
-    right = max((box.x + box.width for box in boxes), default=0.0) + FRAME + MARGIN + ARC
+    right = max((box.x + box.width for box in boxes), default=0.0) + LOOP
     low = max((box.y + box.height for box in boxes), default=0.0) + FRAME + MARGIN
     return Layout(int(right), int(low), boxes, curves, tuple(frames))
 
@@ -245,7 +247,7 @@ def _curve(kind: str, label: str, a: Drawn, a_row: int, b: Drawn, b_row: int) ->
         return Curve(kind, path, "", a.x, (y + end) / 2)
     y, end = a.line_at(a_row), b.line_at(b_row)
     if a.x == b.x:
-        out = a.x + max(a.width, b.width) + BETWEEN_COLUMNS / 2
+        out = a.x + max(a.width, b.width) + LOOP
         start, stop = a.x + a.width, b.x + b.width
         path = f"M{start:g} {y:g}C{out:g} {y:g} {out:g} {end:g} {stop:g} {end:g}"
         return Curve(kind, path, label, out - 20, (y + end) / 2)

@@ -87,3 +87,13 @@ def test_a_chain_is_drawn_from_left_to_right():
 def test_nothing_to_draw():
     found = layout(Picture((), (), ()))
     assert found.boxes == found.curves == ()
+
+
+def test_a_join_of_two_boxes_of_the_last_column_stays_inside():
+    """Three tables joined in a ring put two of them in one column; their link bent out of the page."""
+    boxes = tuple(Box(name, "", (Row("id"),)) for name in "abc")
+    links = tuple(Link("join", (a, 0), (b, 0), "0.5") for a, b in ((0, 1), (1, 2), (0, 2)))
+    found = layout(Picture(boxes, ((0,), (1,), (2,)), links))
+    for curve in found.curves:
+        numbers = [float(number) for number in re.findall(r"-?\d+\.?\d*", curve.path)]
+        assert max(numbers[::2]) <= found.width
