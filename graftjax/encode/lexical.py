@@ -61,8 +61,11 @@ class TrigramIndex:
 
     def similarity(self, queries: Sequence[str]) -> Float[np.ndarray, "q n"]:
         """Cosine of each query with each text; trigrams unknown to the lake count in the query's length."""
-        matrix = _matrix([trigrams(text) for text in queries], self.vocabulary, self.idf, self.num_texts)
-        return sp.csr_matrix(matrix @ self._postings).toarray()
+        return sp.csr_matrix(self.rows_of(queries) @ self._postings).toarray()
+
+    def rows_of(self, texts: Sequence[str]) -> sp.csr_matrix:
+        """Rows of other texts under the weights of these: [q, V] float32."""
+        return _matrix([trigrams(text) for text in texts], self.vocabulary, self.idf, self.num_texts)
 
 
 def _matrix(

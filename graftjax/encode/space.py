@@ -41,12 +41,13 @@ class TextSpace:
         return np.asarray(self.dense) if self.projection is None else self.projection(np.asarray(self.dense))
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def numbers(self) -> dict[str, int]:
+        """Position of each text."""
         return {text: number for number, text in enumerate(self.texts)}
 
     def known(self, texts: Iterable[str]) -> dict[str, np.ndarray]:
         """Dense vectors of those texts that the lake has too: they need no encoder."""
-        found = ((text, self._numbers.get(text)) for text in texts)
+        found = ((text, self.numbers.get(text)) for text in texts)
         return {text: np.asarray(self.dense[number]) for text, number in found if number is not None}
 
     def part(self, numbers: Int[np.ndarray, " m"]) -> TextSpace:

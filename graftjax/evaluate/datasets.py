@@ -17,7 +17,8 @@ from graftjax.demo import lake_folder, queries_file
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.dev_questions import dev_databases
 from graftjax.lake.benchmark import LAYOUTS, Benchmark
-from graftjax.lake.folder import find_tables
+from graftjax.lake.folder import find_profiles, find_tables
+from graftjax.lake.known_files import KnownFiles, Profiled
 from graftjax.lake.raw import RawTable
 from graftjax.lake.record import LakeIndex
 from graftjax.types import Skip
@@ -66,6 +67,10 @@ class Dataset:
     def raw_tables(self) -> Iterator[RawTable | Skip]:
         """All tables of the lake, and what could not be read."""
         return self.benchmark.raw_tables() if self.benchmark else find_tables(self.location)
+
+    def tables(self, known: KnownFiles) -> Iterator[RawTable | Profiled | Skip]:
+        """The same for an index: files of a folder that are known already are not read again."""
+        return self.benchmark.raw_tables() if self.benchmark else find_profiles(self.location, known)
 
     def stamp(self) -> str:
         """Hex digest of the lake's files by path, size and time: a new one means a stale index."""
@@ -174,6 +179,7 @@ def open_lake(dataset: Dataset, folder: Path, encoder: Any) -> LakeIndex:
     no such record (one built by hand) is taken as it is.
     """
     from graftjax.lake.index import build_index, open_index
+    from graftjax.lake.update import add_files
 
     stamp, record = dataset.stamp(), beside(folder, "source.json")
     known = _read_stamp(record)
@@ -187,7 +193,11 @@ def open_lake(dataset: Dataset, folder: Path, encoder: Any) -> LakeIndex:
         reason = f"{folder}: the files of the lake have changed"
     print(f"{reason}; indexing {dataset.title} ...", file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    index = build_index(dataset.raw_tables(), folder, encoder, progress=sys.stderr.isatty())
+    files = KnownFiles(folder)
+    index = None if dataset.benchmark else add_files(dataset.location, folder, encoder, files)
+    if index is None:
+        index = build_index(dataset.tables(files), folder, encoder, progress=sys.stderr.isatty())
+    files.commit()
     record.write_text(json.dumps({"location": str(dataset.location), "stamp": stamp}), encoding="utf-8")
     return index
 

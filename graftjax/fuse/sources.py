@@ -14,12 +14,12 @@ import pyarrow as pa
 from graftjax.errors import GraftError
 from graftjax.fuse.keep import Kept
 from graftjax.lake.benchmark import Benchmark, SourceTable
-from graftjax.lake.folder import read_file
 from graftjax.lake.kinds import file_kind
 from graftjax.lake.names import plain_name
 from graftjax.lake.profile import profile_table
 from graftjax.lake.raw import RawTable
 from graftjax.lake.read_sqlite import read_sqlite
+from graftjax.lake.table_file import read_file
 from graftjax.types import Skip, Table, TableId
 
 KEPT_BYTES = 1 << 30

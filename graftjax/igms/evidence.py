@@ -155,13 +155,21 @@ class QueryEvidence:
         }
 
     def block(
-        self, trees: tuple[int, ...], cluster: int, rows: int, width: int, *, fragment: bool = False
+        self,
+        trees: tuple[int, ...],
+        cluster: int,
+        rows: int,
+        width: int,
+        *,
+        fragment: bool = False,
+        held: bool = True,
     ) -> tuple[Float[np.ndarray, "R a"], list[int]]:
         """Rows of a table of the cluster that witnesses the trees, without the operator row.
 
         Row 0 is the table, the others are image columns, strongest first. Returns the rows and the
         class of each column row. A `fragment` witnesses attributes only: no entity, and its edges to
-        the entity are left at ψ(attribute), to be multiplied along the join that leads there.
+        the entity are left at ψ(attribute), to be multiplied along the join that leads there; only attributes
+        count whose value the cluster holds, unless `held` is false.
         """
         column, atoms = self.support.column, self.atoms
         table = np.zeros(width, np.float32)
@@ -171,7 +179,7 @@ class QueryEvidence:
             if not fragment:
                 table[int(atoms.tree_entity[tree])] = entity
             for attribute, image in self.images(tree, cluster).items():
-                if fragment and not (len(self.values[attribute]) and self._held(attribute)[image]):
+                if fragment and held and not (len(self.values[attribute]) and self._held(attribute)[image]):
                     continue
                 unit = units.setdefault(image, np.zeros(width, np.float32))
                 s = float(column[attribute, image])

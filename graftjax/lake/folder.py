@@ -1,4 +1,4 @@
-"""A folder tree → its tables, one at a time."""
+"""A folder tree → its table files, and their tables, one at a time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from graftjax.errors import GraftError, UsageError
+from graftjax.errors import UsageError
 from graftjax.lake.kinds import SIDECARS, UNREAD, file_kind
+from graftjax.lake.known_files import Items, KnownFiles, Profiled
 from graftjax.lake.names import plain_name
 from graftjax.lake.raw import RawTable
-from graftjax.lake.read_csv import read_csv
-from graftjax.lake.read_parquet import read_parquet
-from graftjax.lake.read_sqlite import read_sqlite
+from graftjax.lake.table_file import TableFile, profiled, reason_of
 from graftjax.types import Skip, TableId
 
 _NAMED = 3
@@ -35,63 +34,66 @@ def find_tables(root: Path) -> Iterator[RawTable | Skip]:
 
     Raises UsageError when `root` is not a folder.
     """
+    seen: set[TableId] = set()
+    for item in find_files(root):
+        if isinstance(item, Skip):
+            yield item
+            continue
+        for found in item.read():
+            yield found if isinstance(found, Skip) else replace(found, id=unseen(found.id, seen))
+
+
+def find_profiles(root: Path, known: KnownFiles) -> Iterator[Profiled | Skip]:
+    """The tables of `find_tables`, profiled; files that are known already are not read."""
+    seen: set[TableId] = set()
+    for item in find_files(root):
+        if isinstance(item, Skip):
+            known.saw(item)
+            yield item
+            continue
+        for found in read_profiles(item, known):
+            if isinstance(found, Skip):
+                yield found
+            else:
+                table = replace(found.table, id=unseen(found.table.id, seen))
+                yield found._replace(table=table)
+
+
+def read_profiles(file: TableFile, known: KnownFiles) -> Items:
+    """The tables of a file, from what is known when it is."""
+    key = file.key()
+    found = None if key is None else known.get(key)
+    if found is None:
+        found = tuple(map(profiled, file.read()))
+        if key is not None and key == file.key():
+            known.add(key, found)
+    if key is not None:
+        known.saw(key)
+    return found
+
+
+def find_files(root: Path) -> Iterator[TableFile | Skip]:
+    """The files of `find_tables`, none of them opened."""
     root = Path(root)
     if not root.is_dir():
         raise UsageError(f"{root}: no such folder")
     others: dict[str, list[str]] = defaultdict(list)
-    seen: set[TableId] = set()
     for item in _walk(root, others):
-        if isinstance(item, Skip):
-            yield Skip(item.origin, plain_name(item.reason))
-            continue
-        # What the notes quote from a file, like the names, may hold anything.
-        yield replace(_unseen(item, seen), notes=tuple(map(plain_name, item.notes)))
+        yield Skip(item.origin, plain_name(item.reason)) if isinstance(item, Skip) else item
     for extension, names in sorted(others.items()):
         more = ", ..." if len(names) > _NAMED else ""
         count = f"{len(names)} {'file' if len(names) == 1 else 'files'}"
         yield Skip(extension, f"{count} of a kind that is not read: {', '.join(names[:_NAMED])}{more}")
 
 
-def read_file(file: Path, id: TableId, origin: str) -> RawTable:
-    """Read the one table of a delimited text or Parquet file, told by the extension.
-
-    Raises GraftError, with a reason in plain words, when there is no table in it or it can not be read.
-    """
-    kind = file_kind(file.name)
-    for _ in range(2):
-        try:
-            before = _state(file)
-            if kind.is_parquet and kind.is_packed:
-                raise GraftError("compressed Parquet file: unpack it first")
-            table = (read_parquet if kind.is_parquet else read_csv)(file, id, origin)
-            if _state(file) == before:
-                return table
-        except GraftError:
-            raise
-        except OSError as error:
-            raise GraftError(f"can not be read: {_reason(error)}") from error
-        except Exception as error:  # a fault of a reader must not end the others' work
-            raise GraftError(f"can not be read: {_line(error)}") from error
-    raise GraftError("changed while it was read")
-
-
-def _state(file: Path) -> tuple[int, int, int]:
-    status = file.stat()
-    return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}".removesuffix(": ")
-
-
-def _unseen(table: RawTable, seen: set[TableId]) -> RawTable:
+def unseen(id: TableId, seen: set[TableId]) -> TableId:
     """Last resort against equal identities, for example a folder called like a database file."""
-    id, count = table.id, 1
-    while id in seen:
+    own, count = id, 1
+    while own in seen:
         count += 1
-        id = TableId(table.id.source, f"{table.id.name}#{count}")
-    seen.add(id)
-    return table if id is table.id else replace(table, id=id)
+        own = TableId(id.source, f"{id.name}#{count}")
+    seen.add(own)
+    return own
 
 
 def _identity(path: str | Path) -> tuple[int, int]:
@@ -104,7 +106,7 @@ class _Folder(NamedTuple):
     relative: PurePosixPath
 
 
-def _walk(root: Path, others: dict[str, list[str]]) -> Iterator[RawTable | Skip]:
+def _walk(root: Path, others: dict[str, list[str]]) -> Iterator[TableFile | Skip]:
     visited = {_identity(root)}
     # A stack of our own: folders may be nested more deeply than generators can be.
     stack = [_read_folder(_Folder(root, PurePosixPath()), others)]
@@ -116,7 +118,7 @@ def _walk(root: Path, others: dict[str, list[str]]) -> Iterator[RawTable | Skip]
             try:
                 identity = _identity(item.path)
             except OSError as error:
-                yield Skip(plain_name(item.relative), f"folder can not be opened: {_reason(error)}")
+                yield Skip(plain_name(item.relative), f"folder can not be opened: {reason_of(error)}")
                 continue
             if identity in visited:  # a link back up, or a second way to a folder already read
                 yield Skip(plain_name(item.relative), "link to a folder that is read elsewhere")
@@ -127,14 +129,14 @@ def _walk(root: Path, others: dict[str, list[str]]) -> Iterator[RawTable | Skip]
             yield item
 
 
-def _read_folder(folder: _Folder, others: dict[str, list[str]]) -> Iterator[RawTable | Skip | _Folder]:
+def _read_folder(folder: _Folder, others: dict[str, list[str]]) -> Iterator[TableFile | Skip | _Folder]:
     """The tables of a folder and the folders in it, in the order of their names."""
     relative = folder.relative
     try:
         with os.scandir(folder.path) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
-        yield Skip(plain_name(relative) or ".", f"folder can not be listed: {_reason(error)}")
+        yield Skip(plain_name(relative) or ".", f"folder can not be listed: {reason_of(error)}")
         return
     folders = set()
     for entry in entries.copy():
@@ -143,7 +145,7 @@ def _read_folder(folder: _Folder, others: dict[str, list[str]]) -> Iterator[RawT
                 folders.add(entry.name)
         except OSError as error:  # a link to itself, or to a name that can not be
             entries.remove(entry)
-            yield Skip(plain_name(relative / entry.name), f"can not be opened: {_reason(error)}")
+            yield Skip(plain_name(relative / entry.name), f"can not be opened: {reason_of(error)}")
     kinds = {entry.name: file_kind(entry.name) for entry in entries if entry.name not in folders}
     tables = [kind for kind in kinds.values() if kind.is_table]
     stems = Counter((kind.is_sqlite, kind.stem) for kind in tables)
@@ -171,21 +173,10 @@ def _read_folder(folder: _Folder, others: dict[str, list[str]]) -> Iterator[RawT
                 source = relative
             else:
                 source = relative / (kind.stem if alone and kind.stem not in folders else name)
-            yield from _read_database(Path(entry.path), plain_name(source), plain_name(path))
+            yield TableFile(Path(entry.path), plain_name(path), plain_name(source), None)
         else:
             stem = kinds[name].stem if stems[False, kinds[name].stem] == 1 else name
-            origin = plain_name(path)
-            try:
-                yield read_file(Path(entry.path), TableId(plain_name(relative), plain_name(stem)), origin)
-            except GraftError as error:
-                yield Skip(origin, str(error))
-
-
-def _read_database(file: Path, source: str, origin: str) -> Iterator[RawTable | Skip]:
-    try:
-        yield from read_sqlite(file, source, origin)
-    except Exception as error:  # a fault of the reader must not end the others' work
-        yield Skip(origin, f"can not be read: {_line(error)}")
+            yield TableFile(Path(entry.path), plain_name(path), plain_name(relative), plain_name(stem))
 
 
 def _no_file(path: Path) -> str | None:
@@ -195,9 +186,5 @@ def _no_file(path: Path) -> str | None:
     except FileNotFoundError:
         return "broken link, or the file has vanished"
     except OSError as error:
-        return f"can not be opened: {_reason(error)}"
+        return f"can not be opened: {reason_of(error)}"
     return None if stat.S_ISREG(mode) else "not a regular file"
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)

@@ -55,7 +55,7 @@ def group_by_schema(tables: Sequence[Table], *, headers: bool = True) -> SchemaG
     slots_of_group: list[dict[tuple[str, int], int]] = []
     for number, table in enumerate(tables):
         if headers:
-            names = _numbered([words(column.name) for column in table.columns])
+            names = numbered([words(column.name) for column in table.columns])
         else:
             names = [(f"{position} {column.kind}", 0) for position, column in enumerate(table.columns)]
         key = (table_text(table.id.name), tuple(sorted(names)))
@@ -75,7 +75,7 @@ def group_by_schema(tables: Sequence[Table], *, headers: bool = True) -> SchemaG
     )
 
 
-def _numbered(names: list[str]) -> list[tuple[str, int]]:
+def numbered(names: Sequence[str]) -> list[tuple[str, int]]:
     """Names with a running number among equals, so that repeated headers stay apart."""
     seen: dict[str, int] = {}
     numbered = []

@@ -59,19 +59,77 @@ def join_edges(values: ValueSets, class_cluster: Int[np.ndarray, " K"], wording:
     uniqueness = values.uniqueness()
     shared = SharedValues.of(values)
     a, b = _candidates(values, shared, class_cluster, wording, uniqueness)
-    # What follows costs by the pair: those that can't reach the least score for certain go first.
-    most = _most_containment(values, known, a, b) * (1.0 + RARITY_SHARE)
+    a, b, score, containment = _scored(a, b, values, shared, wording, uniqueness)
+    best = np.zeros(len(known))
+    np.maximum.at(best, a, score)
+    return _edges(a, b, score, containment, best)
+
+
+def added_edges(
+    values: ValueSets,
+    class_cluster: Int[np.ndarray, " K"],
+    wording: Wording,
+    new: Int[np.ndarray, " n"],
+    old: JoinEdges,
+) -> JoinEdges:
+    """Edges of classes that are new in a lake, or have new values, with all others. `old`: the other edges.
+
+    The cost goes with their number.
+
+    As `join_edges` would find them, but for three things: a class that was there before is a candidate when
+    it is near to the new one (not only the new one to it), it keeps the edges it has beside the new ones, and
+    its best score is read off their weights.
+    """
+    new = new[values.counts()[new] > 0]
+    if not len(new):
+        return NO_EDGES
+    uniqueness, size = values.uniqueness(), len(class_cluster)
+    filled = np.flatnonzero(values.counts() > 0)
+    keys = filled[uniqueness[filled] >= LEAST_UNIQUENESS]
+    shared = SharedValues.around(values, new)
+    pairs = []
+    for other in (keys, filled):
+        near_new, near = wording.nearest(new, other, class_cluster, NEIGHBOURS, by_cells=False)
+        pairs.append(near_new.astype(np.int64) * size + near)
+    rare = shared.present[:, np.flatnonzero((shared.holders > 1) & (shared.holders <= RARE))]
+    row, column = (rare[new] @ rare.T).nonzero()
+    pairs.append(new[row].astype(np.int64) * size + column)
+    x, y = np.divmod(distinct(np.concatenate(pairs)), size)
+    a, b = np.concatenate([x, y]), np.concatenate([y, x])
+    a, b = np.divmod(distinct(a * size + b), size)
+    keep = (class_cluster[a] != class_cluster[b]) & (uniqueness[b] >= LEAST_UNIQUENESS)
+    a, b, score, containment = _scored(a[keep], b[keep], values, shared, wording, uniqueness)
+    best = np.zeros(size)
+    np.maximum.at(best, old.refers, old.weight * FULL_SCORE)
+    np.maximum.at(best, a, score)
+    return _edges(a, b, score, containment, best)
+
+
+def _scored(
+    a: np.ndarray,
+    b: np.ndarray,
+    values: ValueSets,
+    shared: SharedValues,
+    wording: Wording,
+    uniqueness: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(a, b, score, containment) of the candidates that can reach the least score."""
+    # What follows costs by the pair: those that can't reach it for certain go first.
+    most = _most_containment(values, values.counts(), a, b) * (1.0 + RARITY_SHARE)
     possible = np.flatnonzero(most * np.sqrt(uniqueness[b]) >= LEAST_SCORE)
     a, b = a[possible], b[possible]
     likeness = wording.likeness(a, b)
     possible = np.flatnonzero(np.sqrt(uniqueness[b]) * (likeness + RARITY_SHARE) >= LEAST_SCORE)
     a, b, likeness = a[possible], b[possible], likeness[possible]
-    if not len(a):
-        return NO_EDGES
     containment, specificity = shared.confirm(a, b)
     score = containment * np.sqrt(uniqueness[b]) * (likeness + RARITY_SHARE * np.sqrt(np.sqrt(specificity)))
-    best = np.zeros(len(known))
-    np.maximum.at(best, a, score)
+    return a, b, score, containment
+
+
+def _edges(
+    a: np.ndarray, b: np.ndarray, score: np.ndarray, containment: np.ndarray, best: np.ndarray
+) -> JoinEdges:
+    """The edges that are kept; `best` [K] is the best score of each referring class."""
     keep = (score >= LEAST_SCORE) & (containment >= LEAST_CONTAINMENT) & (_rank(a, score) < PARTNERS)
     a, b, score, containment = a[keep], b[keep], score[keep], containment[keep]
     # An edge far below the best partner of its column is a chance likeness more often than not.

@@ -1,6 +1,6 @@
 """Which values column classes have in common.
 
-Letters: K classes, H known hashes, U distinct ones, P pairs.
+Letters: K classes, H known hashes, U distinct ones, P pairs, n some classes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from graftjax.lake.partition import distinct
 LEAST_COMPARABLE = 8
 """Comparable values from which a limit is trusted: a handful proves little, all known ones then decide."""
 _BLOCK = 1 << 14
+_LOW = np.uint64(0xFFFF)
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,23 +28,38 @@ class SharedValues:
 
     values: ValueSets
     universe: UInt64[np.ndarray, " U"]
-    code: Int[np.ndarray, " H"]
-    """Position in the universe of each of `values.hashes`."""
+    present: sp.csr_matrix
+    """bool [K, U]: which class is known to hold which value of the universe."""
 
     @classmethod
     def of(cls, values: ValueSets) -> SharedValues:
+        """All values of the lake."""
         universe, code = np.unique(values.hashes, return_inverse=True)
-        return cls(values, universe, code.astype(np.int32 if len(universe) < 2**31 else np.int64))
+        return cls(values, universe, _presence(values.offsets, code, len(universe)))
+
+    @classmethod
+    def around(cls, values: ValueSets, classes: Int[np.ndarray, " n"]) -> SharedValues:
+        """Only the values that some classes hold: enough for pairs with one of them."""
+        universe = distinct(np.concatenate([values.of(k) for k in classes.tolist()]))
+        low = np.zeros(1 << 16, bool)
+        low[(universe & _LOW).astype(np.int64)] = True
+        # Nearly all of a lake's values are told apart by sixteen of their bits.
+        places = np.flatnonzero(low[(values.hashes & _LOW).astype(np.int64)]) if len(universe) else _NONE
+        code = np.searchsorted(universe, values.hashes[places])
+        held = universe[np.minimum(code, len(universe) - 1)] == values.hashes[places]
+        places, code = places[held], code[held]
+        return cls(values, universe, _presence(np.searchsorted(places, values.offsets), code, len(universe)))
 
     @cached_property
     def holders(self) -> Int[np.ndarray, " U"]:
         """Number of classes that are known to hold each value."""
-        return np.bincount(self.code, minlength=len(self.universe))
+        return np.bincount(self.present.indices, minlength=len(self.universe))
 
     def rare_pairs(self, rare: int) -> Int[np.ndarray, " P"]:
         """Codes a·K + b of all ordered pairs that share a value which at most `rare` classes have."""
         size = len(self.values.limit)
-        owner = np.repeat(np.arange(size), self.values.counts())[np.argsort(self.code, kind="stable")]
+        owners = np.repeat(np.arange(size), np.diff(self.present.indptr))
+        owner = owners[np.argsort(self.present.indices, kind="stable")]
         starts = np.cumsum(self.holders) - self.holders
         codes = []
         for count in range(2, rare + 1):
@@ -66,7 +83,7 @@ class SharedValues:
         return containment, specificity
 
     def _confirm(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        common = self._present[a].multiply(self._present[b]).tocsr()
+        common = self.present[a].multiply(self.present[b]).tocsr()
         pair = np.repeat(np.arange(len(a)), np.diff(common.indptr))
         shared = np.diff(common.indptr).astype(np.float64)
         rare = np.bincount(pair, self._rarity[common.indices], minlength=len(a))
@@ -77,8 +94,7 @@ class SharedValues:
         if len(limited):
             reach = np.full(len(a), bound)
             reach[limited] = np.searchsorted(self.universe, limit[limited], side="right")
-            end = np.searchsorted(self._places, a[limited] * np.int64(bound) + reach[limited])
-            known = end - values.offsets[a[limited]]
+            known = self._known_up_to(a[limited], limit[limited])
             below = np.bincount(pair[common.indices < reach[pair]], minlength=len(a))[limited]
             trusted = known >= LEAST_COMPARABLE
             at, known, below = limited[trusted], known[trusted], below[trusted]
@@ -87,10 +103,14 @@ class SharedValues:
         containment = shared / np.maximum(size, 1.0)
         return np.minimum(containment, 1.0), np.clip(rare / np.maximum(shared, 1.0), 0.0, 1.0)
 
-    @cached_property
-    def _present(self) -> sp.csr_matrix:
-        shape = (len(self.values.limit), len(self.universe))
-        return sp.csr_matrix((np.ones(len(self.code), bool), self.code, self.values.offsets), shape=shape)
+    def _known_up_to(self, a: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """How many values of each class are known up to a limit."""
+        if self.present.nnz == len(self.values.hashes):
+            reach = np.searchsorted(self.universe, limit, side="right")
+            end = np.searchsorted(self._places, a * np.int64(len(self.universe)) + reach)
+            return end - self.values.offsets[a]
+        pairs = zip(a.tolist(), limit, strict=True)
+        return np.array([np.searchsorted(self.values.of(k), most, side="right") for k, most in pairs])
 
     @cached_property
     def _rarity(self) -> Float[np.ndarray, " U"]:
@@ -100,4 +120,9 @@ class SharedValues:
     def _places(self) -> Int[np.ndarray, " H"]:
         """owner · U + code of each hash, ascending."""
         owner = np.repeat(np.arange(len(self.values.limit), dtype=np.int64), self.values.counts())
-        return owner * len(self.universe) + self.code
+        return owner * len(self.universe) + self.present.indices
+
+
+def _presence(offsets: np.ndarray, code: np.ndarray, size: int) -> sp.csr_matrix:
+    code = code.astype(np.int32 if size < 2**31 else np.int64)
+    return sp.csr_matrix((np.ones(len(code), bool), code, offsets), shape=(len(offsets) - 1, size))

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int, UInt64
@@ -96,7 +97,7 @@ def union_clusters(
     clusters = 0
     for root in sorted(members):
         single = len(set(groups.table_group[members[root]].tolist())) == 1
-        for part in _split_by_key(tables, members[root], single=single):
+        for part in split_by_key(tables, members[root], single=single):
             classes: dict[int, int] = {}
             for table in part:
                 table_cluster[table] = clusters
@@ -132,12 +133,12 @@ def _match_groups(
     centre /= np.maximum(np.linalg.norm(centre, axis=1, keepdims=True), 1e-9)
     slot_columns = members_of(groups.column_slot, groups.num_slots)
 
-    families = [_family([columns[c] for c in members]) for members in slot_columns]
+    families = [family_of([columns[c] for c in members]) for members in slot_columns]
 
     @cache
     def profile(group: int) -> list[Slot]:
         return [
-            _slot(
+            slot_of(
                 [columns[c] for c in slot_columns[s]],
                 [n_rows[c] for c in slot_columns[s]],
                 slot_vectors[s],
@@ -148,16 +149,11 @@ def _match_groups(
 
     scored = []
     for a, b in _nearest(centre, NEIGHBOURS):
-        if not _may_match([families[s] for s in slots[a]], [families[s] for s in slots[b]]):
+        if not may_match([families[s] for s in slots[a]], [families[s] for s in slots[b]]):
             continue
-        similarity, evident = _column_similarity(profile(a), profile(b))
-        rows, cols = linear_sum_assignment(-similarity)
-        matched = similarity[rows, cols]
-        total = float(matched.mean()) + 0.1 * min(0.0, float(name_vectors[a] @ name_vectors[b]) - 0.3)
-        if total < MATCH or matched.min() < COLUMN_MATCH or evident[rows, cols].mean() < EVIDENT:
-            continue
-        if not _repeats_a_key(profile(a), [profile(b)[j] for j in cols]):
-            scored.append((min(1.0, total), int(a), int(b), cols))
+        found = match_slots(profile(a), profile(b), float(name_vectors[a] @ name_vectors[b]))
+        if found is not None:
+            scored.append((found.confidence, int(a), int(b), found.partner))
     joined: set[int] = set()
     roots: set[int] = set()
     for total, a, b, cols in sorted(scored, key=lambda item: (-item[0], item[1], item[2])):
@@ -170,6 +166,29 @@ def _match_groups(
         score[b] = total
         slot_root[slots[b][cols]] = slots[a]
     return parent, slot_root, score
+
+
+class Match(NamedTuple):
+    """Two groups of tables that are parts of one."""
+
+    confidence: float
+    """In (0, 1]."""
+    partner: Int[np.ndarray, " S"]
+    """Slot of the second group for each of the first."""
+
+
+def match_slots(a: Sequence[Slot], b: Sequence[Slot], names: float) -> Match | None:
+    """Match the columns of two groups one to one; None when these are not unionable.
+
+    `names`: cosine of the tables' names.
+    """
+    similarity, evident = _column_similarity(a, b)
+    rows, cols = linear_sum_assignment(-similarity)
+    matched = similarity[rows, cols]
+    total = float(matched.mean()) + 0.1 * min(0.0, names - 0.3)
+    if total < MATCH or matched.min() < COLUMN_MATCH or evident[rows, cols].mean() < EVIDENT:
+        return None
+    return None if _repeats_a_key(a, [b[j] for j in cols]) else Match(min(1.0, total), cols)
 
 
 def _nearest(vectors: np.ndarray, count: int, block: int = 2048) -> list[tuple[int, int]]:
@@ -185,7 +204,7 @@ def _nearest(vectors: np.ndarray, count: int, block: int = 2048) -> list[tuple[i
     return sorted(pairs)
 
 
-def _may_match(a: list[str], b: list[str]) -> bool:
+def may_match(a: Sequence[str], b: Sequence[str]) -> bool:
     """Whether two groups' columns can match one to one at all, by the families of their values alone."""
     if not a or len(a) != len(b):
         return False
@@ -195,7 +214,7 @@ def _may_match(a: list[str], b: list[str]) -> bool:
     return "empty" in a or "empty" in b or sorted(a) == sorted(b)
 
 
-def _column_similarity(a: list[Slot], b: list[Slot]) -> tuple[np.ndarray, np.ndarray]:
+def _column_similarity(a: Sequence[Slot], b: Sequence[Slot]) -> tuple[np.ndarray, np.ndarray]:
     """(similarity in [0, 1], whether values bear it out) of each slot of one group with each of another."""
     similarity = np.zeros((len(a), len(b)))
     evident = np.zeros((len(a), len(b)), bool)
@@ -219,7 +238,7 @@ def _shared(left: Slot, right: Slot) -> float:
     return in_both(left.values, right.values) / smaller if smaller else 0.0
 
 
-def _repeats_a_key(a: list[Slot], b: list[Slot]) -> bool:
+def _repeats_a_key(a: Sequence[Slot], b: Sequence[Slot]) -> bool:
     """Whether a column that is a key on both sides has common values: copies or rivals, not parts."""
     return any(
         left.unique
@@ -230,14 +249,18 @@ def _repeats_a_key(a: list[Slot], b: list[Slot]) -> bool:
     )
 
 
-def _family(columns: Sequence[Column]) -> str:
+def family_of(columns: Sequence[Column]) -> str:
+    """Kind of the columns' values, integers and reals alike "number"."""
     kinds = {column.kind for column in columns} - {"empty"}
     if not kinds:
         return "empty"
     return "number" if kinds <= {"integer", "real"} else min(kinds - {"integer", "real"})
 
 
-def _slot(columns: Sequence[Column], n_rows: Sequence[int], vector: np.ndarray, family: str) -> Slot:
+def slot_of(
+    columns: Sequence[Column], n_rows: Sequence[int], vector: Float[np.ndarray, " D"], family: str
+) -> Slot:
+    """The columns of one slot, pooled; `vector` is that of their contextual text."""
     values, _, filled = pool(columns, n_rows)
     masks = Counter(_DIGIT.sub("9", _LETTER.sub("a", value)) for column in columns for value in column.sample)
     mask, count = masks.most_common(1)[0] if masks else ("", 0)
@@ -245,7 +268,7 @@ def _slot(columns: Sequence[Column], n_rows: Sequence[int], vector: np.ndarray, 
     return Slot(vector, family, values, 0 < filled <= len(values), mask if coded else "")
 
 
-def _split_by_key(tables: Sequence[Table], members: list[int], *, single: bool) -> list[list[int]]:
+def split_by_key(tables: Sequence[Table], members: Sequence[int], *, single: bool) -> list[list[int]]:
     """Part same-schema tables of different origin.
 
     The shards of one table never repeat a key. When the leading column is the table's own key (unique
@@ -254,16 +277,16 @@ def _split_by_key(tables: Sequence[Table], members: list[int], *, single: bool) 
     repeated key. Nothing is parted on weaker grounds (a leading foreign key repeats by right).
     """
     if not single or len(members) < 2 or not tables[members[0]].columns:
-        return [members]
+        return [list(members)]
     keys = [tables[t].columns[0] for t in members]
     filled = [round((1.0 - key.null_share) * tables[t].n_rows) for key, t in zip(keys, members, strict=True)]
     if not sum(filled) or any(key.n_distinct != count for key, count in zip(keys, filled, strict=True)):
-        return [members]
+        return [list(members)]
     if not _names_rows(keys[0].name, tables[members[0]].id.name):
-        return [members]
+        return [list(members)]
     union = len(np.unique(np.concatenate([key.sketch for key in keys])))
     if sum(len(key.sketch) for key in keys) < KEY_REPEAT * union:
-        return [members]
+        return [list(members)]
     parts: list[tuple[list[int], np.ndarray]] = []
     order = sorted(range(len(members)), key=lambda i: (-len(keys[i].sketch), members[i]))
     for i in order:

@@ -74,15 +74,18 @@ class Wording:
         right: Int[np.ndarray, " r"],
         group: Int[np.ndarray, " K"],
         count: int,
+        *,
+        by_cells: bool = True,
     ) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
         """For each reading of each left class the `count` nearest readings of right classes, as pairs.
 
-        Classes of one group are no neighbours. Both outputs are class numbers; a pair may repeat.
+        Classes of one group are no neighbours. Both outputs are class numbers; a pair may repeat. `by_cells`:
+        whether a large right side is cut into cells, which pays for a large left side.
         """
         one, other = _readings(self, left), _readings(self, right)
         if not count or not len(one.owner) or not len(other.owner):
             return np.zeros(0, np.int32), np.zeros(0, np.int32)
-        if len(other.owner) <= ALL_PAIRS:
+        if not by_cells or len(other.owner) <= ALL_PAIRS:
             everything = [np.arange(len(other.owner))]
             views = [(everything, np.zeros((len(one.owner), 1), np.int32))]
         else:

@@ -151,13 +151,12 @@ class ColumnFormula:
         shared = SharedValues.of(values)
         self._universe = len(shared.universe)
         shape = (len(values.limit), self._universe)
-        ones = np.ones(len(shared.code), np.float32)
-        self._present = sp.csr_matrix((ones, shared.code, values.offsets), shape=shape)
+        self._present = sp.csr_matrix(shared.present, dtype=np.float32)
         self._counts = values.counts().astype(np.float32)
         self._cut = np.searchsorted(shared.universe, values.limit, side="right")
         """Values below this position are known in full; all of them where a class has no limit."""
         owner = np.repeat(np.arange(shape[0], dtype=np.int64), values.counts())
-        self._places = owner * self._universe + shared.code
+        self._places = owner * self._universe + shared.present.indices
         self._uniqueness = values.uniqueness().astype(np.float32)
         self._family = _families(catalog)
         texts, self._vectors = _speakers(catalog)

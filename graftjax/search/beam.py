@@ -42,6 +42,14 @@ def start_states(problem: Problem, beam: int) -> State:
     return states._replace(live=jnp.arange(beam) == 0)
 
 
+def base_state(problem: Problem, dials: Dials, reward: RewardName = "igms") -> State:
+    """The synthesis of the table that action 0 takes, in one slot."""
+    states = start_states(problem, 1)
+    options = jax.vmap(lambda state: choices(problem, state, dials, reward))(states)
+    first = jnp.zeros(1, jnp.int32)
+    return grow(problem, states, options, first, first, jnp.ones(1, bool), dials, reward)
+
+
 class Beam(NamedTuple):
     """B syntheses on their way."""
 
@@ -55,9 +63,18 @@ class Beam(NamedTuple):
 
 
 def decide(
-    problem: Problem, dials: Dials, rate: Rate, *, beam: int, reward: RewardName = "igms"
+    problem: Problem,
+    dials: Dials,
+    rate: Rate,
+    *,
+    beam: int,
+    reward: RewardName = "igms",
+    based: bool = False,
 ) -> tuple[State, Array]:
-    """(states, score [B]): the best syntheses that stopped; NEVER is the score of an unused slot."""
+    """(states, score [B]): the best syntheses that stopped; NEVER is the score of an unused slot.
+
+    `based`: all of them start with the table that action 0 takes.
+    """
 
     def unfinished(now: Beam) -> Array:
         return (now.states.live & ~now.stopped).any()
@@ -77,7 +94,8 @@ def decide(
         return Beam(states, live & ~extends, score, now.count + 1)
 
     # The first step is taken by one synthesis, not by B slots of which one is in use.
-    first = Beam(start_states(problem, 1), jnp.zeros(1, bool), jnp.zeros(1), jnp.asarray(0, jnp.int32))
+    start = base_state(problem, dials, reward) if based else start_states(problem, 1)
+    first = Beam(start, jnp.zeros(1, bool), jnp.zeros(1), jnp.asarray(0, jnp.int32))
     last = jax.lax.while_loop(unfinished, step, step(first))
     return last.states, jnp.where(last.states.live & last.stopped, last.score, NEVER)
 
@@ -185,7 +203,7 @@ def rate_by_gain(problem: Problem, states: State, options: Choice) -> tuple[Arra
 
 
 def beam_by_gain(
-    problem: Problem, dials: Dials, *, beam: int, reward: RewardName = "igms"
+    problem: Problem, dials: Dials, *, beam: int, reward: RewardName = "igms", based: bool = False
 ) -> tuple[State, Array]:
     """(states, U [B]): the beam search guided by exact gains."""
 
@@ -193,7 +211,7 @@ def beam_by_gain(
         del count
         return rate_by_gain(problem, states, options)
 
-    states, score = decide(problem, dials, rate, beam=beam, reward=reward)
+    states, score = decide(problem, dials, rate, beam=beam, reward=reward, based=based)
     return states, jnp.where(score > 0.5 * NEVER, score / num_atoms(problem), NEVER)
 
 

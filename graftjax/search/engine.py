@@ -26,8 +26,8 @@ from graftjax.search.programs import Values, beam_program, finish_program, num_c
 from graftjax.search.question import Question, encode_atoms, left_out, prepare
 from graftjax.search.region import ATOM_BUCKETS, BUDGET_BUCKETS, Problem, bucket, empty_problem
 from graftjax.search.settings import Settings
-from graftjax.search.shards import order_shards
-from graftjax.types import Synthesis
+from graftjax.search.shards import ShardOrder, order_shards
+from graftjax.types import Synthesis, TableId
 
 STACKED = 16
 """Questions in one call of `search_many` on an accelerator."""
@@ -65,11 +65,12 @@ class Engine:
         intents: Sequence[IntentGraph] | None = None,
         *,
         stacked: int = 0,
+        based: bool = False,
     ) -> None:
         """Compile what searches with these budgets will need: for the given intents, else for any intent.
 
-        `stacked`: also for that many questions in one call. Compilation runs in parallel; compiled programs
-        are kept between processes.
+        `stacked`: also for that many questions in one call. `based`: also with a base table. Compilation
+        runs in parallel; compiled programs are kept between processes.
         """
         if intents is None:
             widths = set(ATOM_BUCKETS)
@@ -77,7 +78,10 @@ class Engine:
             widths = {bucket(atoms_of(intent).num_atoms, ATOM_BUCKETS) for intent in intents}
         capacity = {bucket(self._room(budget), BUDGET_BUCKETS) for budget in budgets}
         counts = (0, stacked) if stacked else (0,)
-        shapes = {(width, size, count) for width in widths for size in capacity for count in counts}
+        shapes = {(width, size, count, False) for width in widths for size in capacity for count in counts}
+        if based:
+            more = {bucket(self._room(budget + 1), BUDGET_BUCKETS) for budget in budgets}
+            shapes |= {(width, size, 0, True) for width in widths for size in more}
         self.encoder.warm_up(bulk=True)
         if self.index.tables:
             _ = self.index.kinds, self.index.graph.cluster_joins, self.index.space.known([""])
@@ -88,16 +92,33 @@ class Engine:
         """Compiled programs so far; a search after `warm_up` adds none."""
         return num_compiled() + encoding._forward()._cache_size()
 
-    def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis:
+    def search(
+        self,
+        question: str,
+        intent: IntentGraph,
+        *,
+        budget: int,
+        fill: bool = False,
+        base: TableId | None = None,
+    ) -> Synthesis:
         """Best synthesis of at most `budget` tables.
 
         Without `fill` the search stops by itself once no table is worth taking; with `fill` it spends
         the budget, and for a rough intent then also looks at the question as a whole. An intent that names
         nothing, or an empty lake, gives an empty answer with a note.
+
+        `base`: a table that the user starts with. It comes first in the synthesis, beside the budget; what
+        follows are its further shards and tables that join it, and tables for what else the intent names.
+        Raises UsageError when the lake has no such table.
         """
         atoms, asked = atoms_of(intent), _asked(question, intent, fill)
         answer = self._no_answer(atoms, budget)
-        return answer or self._one(atoms, self.encode([atoms], [asked]), budget, fill, asked)
+        number = None
+        if base is not None:
+            number = self.index.numbers.get(base)
+            if number is None:
+                raise UsageError(f"base table {base}: not in the lake")
+        return answer or self._one(atoms, self.encode([atoms], [asked]), budget, fill, asked, number)
 
     def search_many(
         self,
@@ -163,19 +184,47 @@ class Engine:
         """Vectors of all texts that these intents, and the questions that are not empty, are matched by."""
         return encode_atoms(intents, self.encoder, self.index.space, [text for text in questions if text])
 
-    def prepare(self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, question: str = "") -> Question:
+    def prepare(
+        self,
+        atoms: IntentAtoms,
+        encoded: EncodedTexts,
+        budget: int,
+        question: str = "",
+        base: int | None = None,
+        shards: ShardOrder | None = None,
+    ) -> Question:
         """Stage 1: evidence and region of an intent whose texts, and whose question, are encoded."""
-        room = self._room(budget)
-        return prepare(self.index, self.shards, self.settings, self.guide, atoms, encoded, room, question)
+        return prepare(
+            self.index, shards or self.shards, self.settings, self.guide, atoms, encoded, self._room(budget),
+            question, base,
+        )  # fmt: skip
 
     def _one(
-        self, atoms: IntentAtoms, encoded: EncodedTexts, budget: int, fill: bool, asked: str
+        self,
+        atoms: IntentAtoms,
+        encoded: EncodedTexts,
+        budget: int,
+        fill: bool,
+        asked: str,
+        base: int | None = None,
     ) -> Synthesis:
-        question = self.prepare(atoms, encoded, budget, asked)
-        outcome = self.solve(question.region.problem, question.outlook, fill=fill)
-        return self.explain(question, outcome, budget, fill)
+        if base is None:
+            question = self.prepare(atoms, encoded, budget, asked)
+            outcome = self.solve(question.region.problem, question.outlook, fill=fill)
+            return self.explain(question, outcome, budget, fill)
+        shards = self.shards.led_by(int(self.index.graph.unions.table_cluster[base]), base)
+        question = self.prepare(atoms, encoded, budget + 1, asked, base, shards)
+        outcome = self.solve(question.region.problem, question.outlook, fill=fill, based=True)
+        return self.explain(question, outcome, budget + 1, fill, shards)
 
-    def explain(self, question: Question, outcome: Outcome, budget: int, fill: bool) -> Synthesis:
+    def explain(
+        self,
+        question: Question,
+        outcome: Outcome,
+        budget: int,
+        fill: bool,
+        shards: ShardOrder | None = None,
+    ) -> Synthesis:
         """The synthesis that an outcome stands for, with exact U, operators and reasons."""
         notes = left_out(question.evidence.atoms)
         room, count = self._room(budget), int(outcome.num_tables)
@@ -187,20 +236,20 @@ class Engine:
                 f"only {count} of at most {most} tables: the search found no other table near the question"
             )
         return synthesis_of(
-            self.index, self.shards, question.evidence, question.region, outcome, tuple(notes)
+            self.index, shards or self.shards, question.evidence, question.region, outcome, tuple(notes)
         )
 
-    def _compile(self, width: int, budget: int, stacked: int = 0) -> None:
+    def _compile(self, width: int, budget: int, stacked: int, based: bool) -> None:
         problem = empty_problem(width, budget)
         outlook = self.guide.empty_outlook(problem) if self.guide else None
         if stacked:
             problem, outlook = _stack([problem] * stacked), _stack([outlook] * stacked)
         for fill in (False, True):
-            jax.block_until_ready(self._launch(problem, outlook, fill=fill, many=stacked > 0))
+            jax.block_until_ready(self._launch(problem, outlook, fill=fill, many=stacked > 0, based=based))
 
-    def solve(self, problem: Problem, outlook: Outlook | None, *, fill: bool) -> Outcome:
+    def solve(self, problem: Problem, outlook: Outlook | None, *, fill: bool, based: bool = False) -> Outcome:
         """Stages 2 and 3 for one problem: the answer's arrays, on the host."""
-        return jax.device_get(self._launch(problem, outlook, fill=fill))
+        return jax.device_get(self._launch(problem, outlook, fill=fill, based=based))
 
     def _search_stacked(self, questions: Sequence[Question], size: int, fill: bool) -> list[Outcome]:
         """Answers in the order of the questions; a call has problems of one shape, the last repeated."""
@@ -219,7 +268,9 @@ class Engine:
                     answers[place] = jax.tree.map(lambda leaf, row=row: leaf[row], outcome)
         return [answers[place] for place in range(len(questions))]
 
-    def _launch(self, problem: Any, outlook: Any, *, fill: bool, many: bool = False) -> Outcome:
+    def _launch(
+        self, problem: Any, outlook: Any, *, fill: bool, many: bool = False, based: bool = False
+    ) -> Outcome:
         """The answer as device arrays that may not be there yet."""
         reward, network, values = self.settings.reward, None, None
         if self.guide is not None and outlook is not None:
@@ -228,6 +279,7 @@ class Engine:
         states, score = beam_program(
             problem, outlook, self._dials, values,
             network=network, beam=self.settings.beam, reward=reward, many=many,
+            based=based,
         )  # fmt: skip
         return finish_program(problem, self._dials, states, score, fill=fill, reward=reward, many=many)
 

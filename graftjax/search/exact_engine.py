@@ -29,12 +29,16 @@ class ExactEngine(Engine):
         super().__init__(index, encoder, settings)
         self._limit = limit
 
-    def _compile(self, width: int, budget: int, stacked: int = 0) -> None:
-        del stacked  # problems are enumerated one by one
+    def _compile(self, width: int, budget: int, stacked: int, based: bool) -> None:
+        del stacked, based  # problems are enumerated one by one
         warm_up(width, budget, self._dials)
 
-    def _launch(self, problem: Any, outlook: Any, *, fill: bool, many: bool = False) -> Outcome:
+    def _launch(
+        self, problem: Any, outlook: Any, *, fill: bool, many: bool = False, based: bool = False
+    ) -> Outcome:
         del outlook  # no value function takes part
+        if based:
+            raise UsageError("graft-exact starts with no table: use graft or graft-fill with a base table")
         if fill:
             raise UsageError("graft-exact stops by itself: use graft-fill to spend the budget")
         if self.settings.reward != "igms":

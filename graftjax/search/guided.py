@@ -35,8 +35,9 @@ def beam_by_value(
     beam: int,
     network: NetworkSettings,
     reward: RewardName = "igms",
+    based: bool = False,
 ) -> tuple[State, Array]:
-    """(states, score [B]): the beam search guided by Q; scores are γ^t·Q(s, stop)."""
+    """(states, score [B]): the beam search guided by Q; scores are γ^t·Q(s, stop). `based`: see `decide`."""
 
     def rate(states: State, options: Choice, count: Array) -> tuple[Array, Array]:
         q, q_stop = action_values(network, params, scales, problem, outlook, states, options, dials)
@@ -49,7 +50,7 @@ def beam_by_value(
         # Nothing found is no answer: the empty synthesis stops only when there is nothing to take.
         return take, jnp.where(states.num_tables > 0, worth * q_stop, -1.0)
 
-    return decide(problem, dials, rate, beam=beam, reward=reward)
+    return decide(problem, dials, rate, beam=beam, reward=reward, based=based)
 
 
 def _open(problem: Problem, states: State, options: Choice) -> Array:

@@ -32,7 +32,7 @@ class Values(NamedTuple):
     gamma: Float[Array, ""]
 
 
-@partial(jax.jit, static_argnames=("network", "beam", "reward", "many"))
+@partial(jax.jit, static_argnames=("network", "beam", "reward", "many", "based"))
 def beam_program(
     problem: Problem,
     outlook: Outlook | None,
@@ -43,13 +43,19 @@ def beam_program(
     beam: int,
     reward: RewardName = "igms",
     many: bool = False,
+    based: bool = False,
 ) -> tuple[State, Float[Array, "*_ B"]]:
-    """The syntheses that stopped, with their scores: by exact gains without `outlook` and `values`."""
+    """The syntheses that stopped, with their scores: by exact gains without `outlook` and `values`.
+
+    `based`: they start with the table of action 0, a program of its own.
+    """
 
     def one(problem: Problem, outlook: Outlook | None) -> tuple[State, Array]:
         if outlook is None or values is None or network is None:
-            return beam_by_gain(problem, dials, beam=beam, reward=reward)
-        return beam_by_value(problem, outlook, dials, *values, beam=beam, network=network, reward=reward)
+            return beam_by_gain(problem, dials, beam=beam, reward=reward, based=based)
+        return beam_by_value(
+            problem, outlook, dials, *values, beam=beam, network=network, reward=reward, based=based
+        )
 
     return (jax.vmap(one) if many else one)(problem, outlook)
 

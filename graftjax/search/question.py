@@ -38,16 +38,18 @@ def prepare(
     encoded: EncodedTexts,
     budget: int,
     question: str = "",
+    base: int | None = None,
 ) -> Question:
     """Stage 1 of Algorithm 3, on the host.
 
     `question`: given when a rough intent is to spend the budget, and encoded with the atoms; see
-    `build_region`.
+    `build_region`. `base`: number of the table that the user starts with; `shards` has it first.
     """
     support = node_support(index, atoms, encoded, settings.score)
     evidence = QueryEvidence(atoms, support, index.graph, settings.score)
     near = _nearness(index, encoded, settings, question) if question else None
-    region = build_region(evidence, shards, settings, budget, near)
+    cluster = None if base is None else int(index.graph.unions.table_cluster[base])
+    region = build_region(evidence, shards, settings, budget, near, cluster)
     outlook = guide.outlook(index, evidence, region, encoded.vectors) if guide else None
     return Question(evidence, region, outlook)
 

@@ -3,7 +3,8 @@
 The region of a query is the anchors' clusters, the bridges on join paths between them, and the
 clusters that complete an attribute one join away; when the budget is to be spent, also the clusters
 nearest to the question as a whole. It is capped by rank (best witnesses per tree), so that a hub never
-makes it the whole lake. All arrays are padded to fixed shapes.
+makes it the whole lake. Where the user starts with a base table, its cluster is the one witness of a
+tree, and every cluster that joins it may complete that tree. All arrays are padded to fixed shapes.
 Letters: M clusters of the lake, T trees, J joins, C clusters of the region, A actions, R rows per
 table, S tables per cluster (the bucket of the budget L), a atoms.
 """
@@ -121,17 +122,24 @@ def build_region(
     settings: Settings,
     budget: int,
     nearness: Float[np.ndarray, " M"] | None = None,
+    base: int | None = None,
 ) -> Region:
     """Arrays of a query for a budget of L tables.
 
     `nearness`: of the question as a whole to each cluster of the lake; the nearest clusters then belong to
-    the region, whatever the intent says of them.
+    the region, whatever the intent says of them. `base`: cluster of the table that the user starts with;
+    action 0 takes it.
     """
     width = bucket(evidence.atoms.num_atoms, ATOM_BUCKETS)
     num_trees = min(len(evidence.atoms.tree_entity), MAX_TREES)
     gain = np.where(_anchored(evidence, settings.anchors_per_atom)[None, :], evidence.tree_gain, -1.0)
     per_tree = min(settings.witnesses_per_tree, NUM_WITNESSES // max(num_trees, 1))
     actions: list[tuple[int, tuple[int, ...], int]] = []  # cluster, trees, fragment's tree
+    based = -1
+    if base is not None and num_trees:
+        based = int(evidence.tree_gain[:num_trees, base].argmax())
+        actions.append((base, (based,), -1))
+        gain[based], gain[:, base] = -1.0, -1.0
     for tree in range(num_trees):
         actions += [(int(c), (tree,), -1) for c in _top(gain[tree], per_tree)]
     pairs = []
@@ -142,7 +150,9 @@ def build_region(
     pairs.sort(key=lambda item: (-item[0], item[1]))
     actions += [(cluster, trees, -1) for _, cluster, trees in pairs[:NUM_PAIRS]]
     witnesses = list(dict.fromkeys(cluster for cluster, _, _ in actions))
-    actions += _fragments(evidence, witnesses, num_trees)
+    actions += _fragments(evidence, [w for w in witnesses if w != base], num_trees)
+    if base is not None and num_trees:
+        actions += _neighbours(evidence, base, based)[: NUM_ACTIONS - len(actions)]
 
     clusters = list(dict.fromkeys(cluster for cluster, _, _ in actions))[: NUM_CLUSTERS // 2]
     known = set(clusters)
@@ -162,7 +172,7 @@ def build_region(
     strength = {b: float(paths.weight[paths.bridge == b].max()) for b in lightest}
     lightest.sort(key=lambda b: (-strength[b], b))
     clusters += lightest[: NUM_CLUSTERS - len(clusters)]
-    region = _pad(evidence, shards, settings, budget, width, num_trees, gain, actions, clusters, paths)
+    region = _pad(evidence, shards, settings, budget, width, num_trees, gain, actions, clusters, paths, based)
     region.problem.action_valid[regular:] = False
     region.problem.spare[regular : len(actions)] = True
     if nearness is not None and clusters:
@@ -208,6 +218,14 @@ def _fragments(
     return [(cluster, (), tree) for _, cluster, tree in found[:NUM_FRAGMENTS]]
 
 
+def _neighbours(evidence: QueryEvidence, base: int, tree: int) -> list[tuple[int, tuple[int, ...], int]]:
+    """Clusters that join the base, the strongest join first."""
+    graph = evidence.graph
+    edges = graph.cluster_joins[base]
+    ranked = sorted(edges, key=lambda cluster: (-float(graph.joins.weight[edges[cluster]]), cluster))
+    return [(cluster, (), tree) for cluster in ranked]
+
+
 def _pad(
     evidence: QueryEvidence,
     shards: ShardOrder,
@@ -219,6 +237,7 @@ def _pad(
     actions: list[tuple[int, tuple[int, ...], int]],
     clusters: list[int],
     paths: JoinPaths,
+    based: int,
 ) -> Region:
     score = settings.score
     position = {cluster: i for i, cluster in enumerate(clusters)}
@@ -227,7 +246,7 @@ def _pad(
     for i, (cluster, trees, tree) in enumerate(actions):
         fragment = tree >= 0
         block, image = evidence.block(
-            (tree,) if fragment else trees, cluster, ROWS - 1, width, fragment=fragment
+            (tree,) if fragment else trees, cluster, ROWS - 1, width, fragment=fragment, held=tree != based
         )
         problem.rows[i, : ROWS - 1] = block
         problem.cluster[i], problem.fragment[i], problem.action_valid[i] = position[cluster], tree, True

@@ -30,6 +30,24 @@ class ShardOrder:
     """Per cluster the Jaccard of its compared tables' row sets, in that order; 1 on the diagonal."""
     _added: dict[tuple[int, float, float], np.ndarray] = field(default_factory=dict)
 
+    def led_by(self, cluster: int, table: int) -> ShardOrder:
+        """The same order but for one table, which comes first in its cluster."""
+        order = self.tables[cluster]
+        at = int(np.flatnonzero(order == table)[0])
+        compared = self.overlap[cluster]
+        if at >= len(compared):  # beyond those that were compared: taken to have rows of its own
+            compared = np.pad(compared[:-1, :-1], ((1, 0), (1, 0)))
+            compared[0, 0] = 1.0
+        else:
+            moved = np.r_[at, np.delete(np.arange(len(compared)), at)]
+            compared = compared[np.ix_(moved, moved)]
+        with_one = lambda parts, new: (*parts[:cluster], new, *parts[cluster + 1 :])  # noqa: E731
+        return ShardOrder(
+            with_one(self.tables, np.r_[table, np.delete(order, at)]),
+            with_one(self.copied, np.tril(compared, -1).max(1, initial=0.0)),
+            with_one(self.overlap, compared),
+        )
+
     def added(self, cluster: int, score: ScoreSettings) -> Float[np.ndarray, " _"]:
         """Weight that each further compared table of a cluster adds to its rows in J (see `search.state`)."""
         key = cluster, score.shard_correlation, score.noise

@@ -223,7 +223,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path, monkeypatc
             path.write_text("a,b\n" + "9,y\n" * (1 + len(turns)))
         return table
 
-    monkeypatch.setattr("graftjax.lake.folder.read_csv", reader)
+    monkeypatch.setattr("graftjax.lake.table_file.read_csv", reader)
     changes = 1
     (table,) = find_tables(tmp_path)
     assert table.data.to_pylist() == [{"a": 9, "b": "y"}] * 2
@@ -238,8 +238,8 @@ def test_a_fault_of_a_reader_is_a_skip(tmp_path, monkeypatch):
 
     write(tmp_path / "a.csv")
     write_database(tmp_path / "b.db")
-    monkeypatch.setattr("graftjax.lake.folder.read_csv", reader)
-    monkeypatch.setattr("graftjax.lake.folder.read_sqlite", reader)
+    monkeypatch.setattr("graftjax.lake.table_file.read_csv", reader)
+    monkeypatch.setattr("graftjax.lake.table_file.read_sqlite", reader)
     assert [item.origin for item in find_tables(tmp_path)] == ["a.csv", "b.db"]
     assert all("KeyError" in reason and reason.isprintable() for reason in skips(tmp_path).values())
 

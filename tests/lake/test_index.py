@@ -112,7 +112,7 @@ def test_texts_out_of_use_are_dropped_and_an_emptied_lake_can_be_filled_again(tm
 
 
 def test_a_killed_run_leaves_the_old_index_and_keeps_its_finished_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_BATCH", 2)
+    monkeypatch.setattr("graftjax.lake.text_cache._BATCH", 2)
     old = _build(_lake()[:1], tmp_path)
     broken = HashEncoder(fail_after=2)
     with pytest.raises(RuntimeError, match="broke down"):
@@ -241,7 +241,7 @@ def test_a_folder_that_can_not_be_written(tmp_path):
 
 
 def test_a_table_that_can_not_be_profiled_is_reported(tmp_path, monkeypatch):
-    from graftjax.lake import index as module
+    from graftjax.lake import table_file as module
 
     real = module.profile_and_rows
 

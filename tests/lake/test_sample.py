@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from graftjax.errors import GraftError
 from graftjax.lake import read_csv as csv_reader
 from graftjax.lake import rows, sample
-from graftjax.lake.folder import read_file
 from graftjax.lake.read_sqlite import read_sqlite
 from graftjax.lake.sample import RowSample
+from graftjax.lake.table_file import read_file
 from graftjax.types import TableId
 
 ID = TableId("", "t")

@@ -13,7 +13,7 @@ import pytest
 
 from graftjax.errors import GraftError
 from graftjax.lake import unpack
-from graftjax.lake.folder import read_file
+from graftjax.lake.table_file import read_file
 from graftjax.types import TableId
 
 CSV = b"a,b\n1,x\n2,y\n"
