@@ -109,7 +109,7 @@ def fusion(fused: Fused) -> str:
     if fused.n_rows > fused.preview.num_rows:
         lines.append(f"the first {fused.preview.num_rows} of {fused.n_rows:,} rows")
     else:
-        lines.append(f"all {fused.n_rows} rows" if fused.n_rows else "no rows")
+        lines.append({0: "no rows", 1: "one row"}.get(fused.n_rows, f"all {fused.n_rows} rows"))
     lines += table_text(fused.preview)
     lines += _notes(fused.notes)
     text = _text(lines)

@@ -161,10 +161,11 @@ class Lake:
         """
         return fuse(found.synthesis, self.rows(), intent=found.intent, settings=settings or FuseSettings())
 
-    def report(self, found: Found, path: str | Path, settings: FuseSettings | None = None) -> None:
+    def report(self, found: Found, path: str | Path, settings: FuseSettings | None = None) -> str:
         """Write an HTML page: the intent, the tables and why they are there, the fused table.
 
-        A fusion that is refused is said on the page. Raises GraftError when the file can't be written.
+        A fusion that is refused is said on the page, and why is returned; else an empty text. Raises
+        GraftError when the file can't be written.
         """
         fused, refusal = None, ""
         if found.tables:
@@ -184,6 +185,7 @@ class Lake:
         path = Path(path)
         with writing(path), replacing(path) as draft:
             draft.write_text(text, encoding="utf-8")
+        return refusal
 
 
 def _words(guidance: Guidance) -> str:

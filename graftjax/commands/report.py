@@ -9,6 +9,7 @@ from graftjax.commands.asking import ask, check, open_asked
 from graftjax.commands.fusing import Fusing, check_writable, fuse_settings
 from graftjax.commands.lakes import show
 from graftjax.errors import UsageError
+from graftjax.lake.names import counted
 
 SUFFIXES = (".html", ".htm")
 
@@ -32,5 +33,8 @@ def run(arguments: Report) -> None:
     lake = open_asked(arguments, arguments.tables)
     lake.rows()  # fails here, not after the search, when they can't be found
     found = ask(arguments, lake)
-    lake.report(found, arguments.out, settings)
-    show(f"{arguments.out}: {len(found.tables)} tables", *(f"note: {note}" for note in found.notes))
+    refusal = lake.report(found, arguments.out, settings)
+    notes = [f"note: {note}" for note in found.notes]
+    if refusal:
+        notes.append(f"note: not fused: {refusal}")
+    show(f"{arguments.out}: {counted(len(found.tables), 'table')}", *notes)

@@ -33,3 +33,12 @@ def _spelt(character: str) -> str:
     except UnicodeEncodeError:  # half of a pair that stands for no byte
         data = character.encode("utf-8", "surrogatepass")
     return "".join(f"\\x{byte:02x}" for byte in data)
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "row is", "rows are")
+    ('1 row', '1,200 rows', '2 rows are')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

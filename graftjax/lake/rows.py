@@ -7,6 +7,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from graftjax.lake.names import counted
 from graftjax.lake.sample import RowSample
 
 _KEPT_SHARE = 0.1
@@ -111,7 +112,8 @@ class Rows:
                 values[row // stride] = cell
             columns.append(pa.chunked_array([pa.array(values, pa.large_string())]))
         if kept:
-            notes.append(f"{kept} columns beyond the header are kept without a name")
+            beyond = counted(kept, "column beyond the header is", "columns beyond the header are")
+            notes.append(f"{beyond} kept without a name")
         lost = [
             (row, cell)
             for position in self.beyond
@@ -120,14 +122,14 @@ class Rows:
         ]
         if lost:
             row, cell = min(lost)
+            rows = counted(len({r for r, _ in lost}), "row has", "rows have")
             notes.append(
-                f"{len({r for r, _ in lost})} rows have cells beyond the header, which are left out "
+                f"{rows} cells beyond the header, which are left out "
                 f"(first: row {row + 1}, {cell[:40]!r})"
             )
         if self.short:
-            notes.append(
-                f"{self.short} rows are short, filled up with NULL (first: row {self.first_short + 1})"
-            )
+            rows = counted(self.short, "row is", "rows are")
+            notes.append(f"{rows} short, filled up with NULL (first: row {self.first_short + 1})")
         if self.blank:
             notes.append(f"{self.blank} blank lines left out")
         notes.extend(self.sample.notes())

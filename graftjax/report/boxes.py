@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graftjax.intent.schema import IntentGraph
-from graftjax.lake.names import plain_name
+from graftjax.lake.names import counted, plain_name
 from graftjax.types import Synthesis, Table, TableId
 
 ROWS = 12
@@ -103,7 +103,7 @@ def lake_picture(synthesis: Synthesis, tables: Mapping[TableId, Table]) -> Pictu
         shown = [names[i] for i in sorted(first)]
         rows_of.append({name: row for row, name in enumerate(shown)})
         count = tables[table].n_rows if table in tables else None
-        n_rows = "" if count is None else "1 row" if count == 1 else f"{count:,} rows"
+        n_rows = "" if count is None else counted(count, "row")
         below = " · ".join(part for part in (plain_name(table.source), n_rows) if part)
         rows = tuple(Row(plain_name(name), marks[name]) for name in shown)
         more = 0 if folded else len(names) - len(shown)

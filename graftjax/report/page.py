@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from graftjax import describe
 from graftjax.fuse import Fused, FusedColumn
-from graftjax.lake.names import plain_name
+from graftjax.lake.names import counted, plain_name
 from graftjax.preview import cell_text, cut
 from graftjax.report.boxes import intent_picture, lake_picture
 from graftjax.report.layout import layout
@@ -101,9 +101,10 @@ def _shown(text: str, most: int = 2_000) -> str:
 
 def _summary(story: Story) -> str:
     count = len(story.synthesis.tables)
-    said = [f"{count} {'table' if count == 1 else 'tables'}"]
+    said = [counted(count, "table")]
     if story.fused is not None:
-        said.append(f"{story.fused.n_rows:,} rows and {len(story.fused.columns)} columns when fused")
+        size = counted(story.fused.n_rows, "row"), counted(len(story.fused.columns), "column")
+        said.append(f"{size[0]} and {size[1]} when fused")
     if story.lake:
         said.append(f"lake {_shown(story.lake)}")
     if story.guided:
@@ -133,9 +134,9 @@ def _part(fused: Fused) -> dict[str, Any]:
     left = fused.preview.num_columns - preview.num_columns
     said = f"The first {preview.num_rows} of {fused.n_rows:,} rows"
     if fused.n_rows <= preview.num_rows:
-        said = f"All {fused.n_rows} rows" if fused.n_rows else "No rows"
+        said = {0: "No rows", 1: "One row"}.get(fused.n_rows, f"All {fused.n_rows} rows")
     if left:
-        said += f", without {left} more columns"
+        said += f", without {counted(left, 'more column', 'more columns')}"
     cells = [[cut(cell_text(value), CELL) for value in column.to_pylist()] for column in preview.columns]
     return {
         "inputs": _shown(", ".join(map(str, fused.inputs.values()))),

@@ -60,7 +60,7 @@ def test_csv_parquet_and_sqlite_are_fused_from_their_files(lake):
 def test_what_was_not_read_literally_is_said(lake):
     (lake / "in/a.csv").write_text("id,name\n1,Ada\n2\n")
     found = fuse(ANSWER, FolderSource(lake, profiles(lake)))
-    assert any(note.startswith("in/a: 1 rows are short") for note in found.notes)
+    assert any(note.startswith("in/a: 1 row is short") for note in found.notes)
 
 
 def test_every_table_of_a_lake_is_read_as_it_was_indexed(lake):

@@ -158,7 +158,7 @@ def test_ragged_rows_are_told_and_no_cell_is_lost_silently(read):
     assert raw.data.num_rows == 42
     assert rows(raw)[40] == (40, "z", None)
     notes = " ".join(raw.notes)
-    assert "1 rows are short" in notes
+    assert "1 row is short" in notes
     assert "row 42" in notes
     assert "EXTRA" in notes
 
