@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graftjax.intent.schema import IntentGraph
+from graftjax.types import TableId
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +24,5 @@ class Query:
     """Recorded intent graph, when the file has one."""
     subquestions: tuple[str, ...] = ()
     """Recorded sub-questions, for the decomposing peers."""
+    base: TableId | None = None
+    """The table that the user starts with; it is not retrieved and does not count."""

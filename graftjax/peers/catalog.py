@@ -63,6 +63,14 @@ class Catalog:
         return tuple(np.array([table]) for table in range(len(self.index.tables)))
 
     @cached_property
+    def node_of(self) -> Int[np.ndarray, " _"]:
+        """The node that holds each table of the lake."""
+        found = np.empty(len(self.index.tables), np.int64)
+        for node, tables in enumerate(self.members):
+            found[tables] = node
+        return found
+
+    @cached_property
     def leads(self) -> tuple[Table, ...]:
         """The table through which each node speaks: of a cluster, the first of those with most columns."""
         tables = self.index.tables
@@ -128,11 +136,15 @@ class Catalog:
             best[..., filled] = np.maximum.reduceat(scores, starts, axis=-1)
         return best
 
-    def expand(self, nodes: Iterable[int], budget: int) -> tuple[TableId, ...]:
-        """Tables of the nodes in their order, each node's before the next one's, at most `budget`."""
+    def expand(
+        self, nodes: Iterable[int], budget: int, without: TableId | None = None
+    ) -> tuple[TableId, ...]:
+        """Tables of the nodes in their order, each node's before the next one's, at most `budget`; never the
+        table `without`."""
         found: list[TableId] = []
         for node in nodes:
-            found.extend(self.index.tables[table].id for table in self.members[node])
+            ids = (self.index.tables[table].id for table in self.members[node])
+            found.extend(id for id in ids if id != without)
             if len(found) >= budget:
                 break
         return tuple(found[:budget])

@@ -19,6 +19,7 @@ from graftjax.encode.text import table_text, value_text
 from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
 from graftjax.peers.peer import Peer, Ranking
+from graftjax.peers.start import asked_text
 from graftjax.types import Table
 
 
@@ -54,8 +55,8 @@ class Dtr(Peer):
         _ = self._vectors
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
-        """Nodes by cosine with the question."""
-        scores = self._vectors @ self.catalog.encoder.encode([query.question])[0]
+        """Nodes by cosine with the question (and the base table's schema)."""
+        scores = self._vectors @ self.catalog.encoder.encode([asked_text(self.catalog, query)])[0]
         return Ranking(np.argsort(-scores, kind="stable")[:budget].tolist())
 
 

@@ -49,7 +49,8 @@ class Graft:
             self._warmed.update(cold)
 
     def retrieve(self, query: Query, budget: int, seed: int) -> Retrieval:
-        """Tables and operators for the query's intent graph, or for a lexical one when it has none.
+        """Tables and operators for the query's intent graph, or for a lexical one when it has none. A query's
+        base table is where the search starts.
 
         The search draws nothing at random, so the seed plays no part.
         """
@@ -59,5 +60,7 @@ class Graft:
         if intent is None:
             extraction = extract(query.question)
             intent, notes = extraction.intent, extraction.notes
-        synthesis = self._engine.search(query.question, intent, budget=budget, fill=self._fill)
-        return Retrieval(synthesis.tables, synthesis, (*notes, *synthesis.notes))
+        base = {} if query.base is None else {"base": query.base}
+        synthesis = self._engine.search(query.question, intent, budget=budget, fill=self._fill, **base)
+        tables = tuple(table for table in synthesis.tables if table != query.base)
+        return Retrieval(tables, synthesis, (*notes, *synthesis.notes))

@@ -66,7 +66,9 @@ class GreedyJar(JoinAware):
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
         """Candidates in the order in which they are added, until their tables fill the budget."""
         pool = self.candidates(query, budget)
-        order = greedy(pool.fine, pool.joins, pool.coarse, pool.sizes, budget, self.settings)
+        order = greedy(
+            pool.fine, pool.joins, pool.coarse, pool.sizes, budget, self.settings, started=pool.started
+        )
         return Ranking((*(int(pool.nodes[place]) for place in order), *pool.beyond))
 
 
@@ -77,8 +79,11 @@ def greedy(
     sizes: Int[np.ndarray, " P"],
     budget: int,
     settings: GreedyJarSettings,
+    *,
+    started: bool = False,
 ) -> list[int]:
-    """Places in the pool in the order of selection; equal gains go in the pool's order."""
+    """Places in the pool in the order of selection; equal gains go in the pool's order. `started`: the first
+    candidate is chosen before any is weighed."""
     best = np.zeros((len(fine), 1), np.float32)
     together = np.zeros(len(coarse), np.float32)
     free = np.ones(len(coarse), bool)
@@ -87,7 +92,7 @@ def greedy(
     while spent < budget and len(order) < len(coarse):
         coverage = np.maximum(fine - best, 0.0).sum(0)
         gain = settings.coverage * coverage + settings.joins * together + settings.coarse * coarse
-        place = int(np.where(free, gain, -np.inf).argmax())
+        place = 0 if started and not order else int(np.where(free, gain, -np.inf).argmax())
         order.append(place)
         free[place] = False
         spent += int(sizes[place])

@@ -105,6 +105,7 @@ class Jar(JoinAware):
         if self.settings.nodes:
             one_each = np.ones_like(pool.sizes)
             pool, budget = replace(pool, sizes=one_each, inner=0.0 * pool.inner), self.settings.nodes
+            budget += pool.started  # the base table's node is one more
         if node_tables(pool, budget).sum() <= budget:
             return np.arange(len(pool.nodes)), ()  # all of them
         connected, notes = self.settings.connected, ()

@@ -137,10 +137,13 @@ def most_nodes(pool: Pool, budget: int) -> int:
 
 
 def add_budget(rows: Rows, chosen: np.ndarray, pool: Pool, budget: int) -> None:
-    """Exactly L nodes where each is one table and there are as many; else at most L tables."""
+    """Exactly L nodes where each is one table and there are as many; else at most L tables. Where the user
+    starts from a table, its node is chosen."""
     tables = node_tables(pool, budget)
     exact = bool((pool.sizes == 1).all()) and len(chosen) >= budget
     rows.add(1, (0, chosen, tables), low=budget if exact else -np.inf, high=budget)
+    if pool.started:
+        rows.add(1, (0, chosen[:1], 1), low=1, high=1)
 
 
 def needed_edges(pool: Pool, first: Int[np.ndarray, " P"]) -> Bool[np.ndarray, "P P"]:

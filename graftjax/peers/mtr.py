@@ -23,6 +23,7 @@ from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
 from graftjax.peers.concepts import subquestions
 from graftjax.peers.peer import Peer, Ranking
+from graftjax.peers.start import asked_text, start_of
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,22 @@ class Mtr(Peer):
             _ = self.catalog.column_vectors
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
-        """Nodes in the order in which they are taken, until their tables fill the budget."""
+        """Nodes in the order in which they are taken, until their tables fill the budget; the base table's
+        is taken already."""
         catalog, weight = self.catalog, self.settings.last_weight
         asked = self._relevance(query)  # [S, N]
         free = np.ones(len(catalog.leads), bool)
         like_last = np.zeros(len(free), np.float32)
         taken: list[int] = []
         spent = 0
+        start = start_of(catalog, query)
+        if start is not None:
+            taken.append(start.node)
+            free[start.node] = False
+            spent = int(catalog.sizes[start.node])
+            like_last = catalog.schema_vectors @ catalog.schema_vectors[start.node]
+            if spent >= budget or not free.any():
+                return Ranking(taken)
         for scores in cycle(asked):
             step = (1 - weight) * scores + weight * like_last if taken else scores
             node = int(np.argmax(np.where(free, step, -np.inf)))
@@ -81,7 +91,7 @@ class Mtr(Peer):
     def _relevance(self, query: Query) -> Float[np.ndarray, "S N"]:
         """Every node's relevance to every sub-question."""
         catalog, share = self.catalog, self.settings.question_weight
-        vectors = catalog.encoder.encode([query.question, *subquestions(query)])
+        vectors = catalog.encoder.encode([asked_text(catalog, query), *subquestions(query)])
         asked = share * vectors[:1] + (1 - share) * vectors[1:]
         scores = asked @ catalog.schema_vectors.T
         if self.settings.text == "best":

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
 from graftjax.peers.contract import Retrieval, check_budget
+from graftjax.peers.start import put_first, start_of
 
 WITH_UNIONS = "+unions"
 """Ends the name of a peer that runs over union clusters."""
@@ -41,16 +42,21 @@ class Peer(ABC):
         self.catalog.encoder.warm_up(bulk=True)
 
     def retrieve(self, query: Query, budget: int, seed: int) -> Retrieval:
-        """At most `budget` tables, each node's tables together; ties go in the order of the lake."""
+        """At most `budget` tables, each node's tables together; ties go in the order of the lake.
+
+        A query's base table is the first one chosen, costs nothing and is not part of the answer.
+        """
         check_budget(budget)
         if not self.catalog.leads:
             return Retrieval((), notes=("the lake has no tables",))
         if not any(character.isalnum() for character in query.question):
             return Retrieval((), notes=("the question has no words",))
-        ranking = self.rank(query, budget, seed)
-        tables = self.catalog.expand(ranking.nodes, budget)
+        start = start_of(self.catalog, query)
+        given = 0 if start is None else 1
+        ranking = self.rank(query, budget + given, seed)
+        tables = self.catalog.expand(put_first(start, ranking.nodes), budget, query.base)
         notes = ranking.notes
-        total = len(self.catalog.index.tables)
+        total = len(self.catalog.index.tables) - given
         if len(tables) < budget:
             short = f"the lake has only {total} tables" if total < budget else "the method chose no more"
             notes = (*notes, f"{short} ({len(tables)} of {budget})")
@@ -61,4 +67,5 @@ class Peer(ABC):
 
     @abstractmethod
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
-        """An order of the nodes; `budget` counts tables, and `catalog.sizes` how many a node brings."""
+        """An order of the nodes; `budget` counts tables, the base table among them where a query has one, and
+        `catalog.sizes` how many a node brings."""

@@ -33,6 +33,7 @@ from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
 from graftjax.peers.peer import Peer, Ranking
 from graftjax.peers.pneuma_judge import Judge
+from graftjax.peers.start import asked_text
 from graftjax.types import Table
 
 ROWS = 5
@@ -100,8 +101,9 @@ class Pneuma(Peer):
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
         """Nodes by their best retrieved document, then all others by what their best would score."""
         documents = self._documents
-        vector = documents.vectors @ self.catalog.encoder.encode([query.question])[0]
-        keyword = _keyword_scores(documents.keywords, query.question, len(vector))
+        question = asked_text(self.catalog, query)
+        vector = documents.vectors @ self.catalog.encoder.encode([question])[0]
+        keyword = _keyword_scores(documents.keywords, question, len(vector))
         depth = min(self.settings.n * budget, len(vector))
         brought = _highest(vector, depth) | _highest(keyword, depth)
         alpha = self.settings.alpha
@@ -116,7 +118,7 @@ class Pneuma(Peer):
         best = order[np.sort(first)]
         judged = int((np.sort(first) < min(depth, int(brought.sum()))).sum())
         relevant, notes = self._judge.relevant(
-            query.question, [documents.texts[number] for number in best[:judged]]
+            question, [documents.texts[number] for number in best[:judged]]
         )
         front = [node for node, yes in zip(ranked[:judged], relevant, strict=True) if yes]
         behind = [node for node, yes in zip(ranked[:judged], relevant, strict=True) if not yes]

@@ -17,6 +17,7 @@ from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
 from graftjax.peers.compatibility import Compatibility
 from graftjax.peers.concepts import concepts
+from graftjax.peers.start import Start, asked_text, put_first, start_of
 
 DECIMALS = 6
 """Cosines are rounded to what the encoder can tell apart, so that equal texts tie wherever they stand."""
@@ -42,6 +43,8 @@ class Pool:
     """Weight of the union edges among the tables of one node; 0 for a single table."""
     sizes: Int[np.ndarray, " P"]
     """Tables of each node."""
+    started: bool = False
+    """Whether the first candidate is chosen already: it holds the query's base table."""
 
 
 def draw_pool(
@@ -49,11 +52,15 @@ def draw_pool(
 ) -> Pool:
     """The `size` nodes nearest to the question; ties go in the order of the lake.
 
-    `budget` counts tables and bounds how many nodes `beyond` has.
+    `budget` counts tables and bounds how many nodes `beyond` has. The node of the query's base table, where
+    there is one, comes first and is one more.
     """
-    vectors = catalog.encoder.encode([query.question, *concepts(query)])
+    start: Start | None = start_of(catalog, query)
+    vectors = catalog.encoder.encode([asked_text(catalog, query), *concepts(query)])
     relevance = (catalog.schema_vectors @ vectors[0]).round(DECIMALS)
     order = np.argsort(-relevance, kind="stable")
+    if start is not None:
+        order, size = np.array(put_first(start, order.tolist())), size + 1
     nodes = order[:size]
     first = np.searchsorted(catalog.column_node, nodes)
     counts = np.searchsorted(catalog.column_node, nodes, side="right") - first
@@ -75,6 +82,7 @@ def draw_pool(
         joins=compatibility.pairs(nodes),
         inner=np.where(sizes > 1, compatibility.union_weight(nodes), 0.0).astype(np.float32),
         sizes=sizes,
+        started=start is not None,
     )
 
 

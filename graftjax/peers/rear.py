@@ -26,6 +26,7 @@ from graftjax.intent import Query
 from graftjax.peers.catalog import Catalog
 from graftjax.peers.peer import Peer, Ranking
 from graftjax.peers.rear_links import Links, WordIndex, column_links, lake_links
+from graftjax.peers.start import asked_text, put_first, start_of
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,15 @@ class Rear(Peer):
             _ = self._words
 
     def rank(self, query: Query, budget: int, seed: int) -> Ranking:
-        """The candidates of (iii) by their score, then all other nodes by relevance."""
+        """The candidates of (iii) by their score, then all other nodes by relevance. The base table's node is
+        the first of (i)."""
         settings, links = self.settings, self._links
         cosine, relevance = self._relevance(query)
-        base = np.argsort(-cosine, kind="stable")[: _times(settings.base, budget)]
+        base = np.argsort(-cosine, kind="stable")
+        start = start_of(self.catalog, query)
+        if start is not None:
+            base = np.array(put_first(start, base.tolist()))
+        base = base[: _times(settings.base, budget)]
         weight = _prominence(relevance) if settings.weigh_partners else np.ones_like(relevance)
         with_base = _with_any(links, base, weight)
         with_base[base] = 0.0
@@ -115,13 +121,14 @@ class Rear(Peer):
     def _relevance(self, query: Query) -> tuple[Float[np.ndarray, " N"], Float[np.ndarray, " N"]]:
         """Cosine of question and schema, and what stands in for a cross-encoder's score; both at most 1."""
         catalog, settings = self.catalog, self.settings
-        question = catalog.encoder.encode([query.question])[0]
+        text = asked_text(catalog, query)
+        question = catalog.encoder.encode([text])[0]
         cosine = catalog.schema_vectors @ question
         relevance = cosine.copy()
         if settings.column_weight:
             relevance += settings.column_weight * catalog.best_column(catalog.column_vectors @ question)
         if settings.word_weight:
-            relevance += settings.word_weight * self._words.shares(query.question)
+            relevance += settings.word_weight * self._words.shares(text)
         return cosine, relevance / (1 + settings.column_weight + settings.word_weight)
 
     def _joinability(
