@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: help setup demo train test lint bench spider bird reproduce-peers tune-peers clean
+.PHONY: help setup demo train test lint bench spider bird tune-peers clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,7 +17,7 @@ PRESET ?= cpu
 SEED ?= 0
 
 help: ## show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-26s %s\n", $$1, $$2}'
 
 setup: $(READY) ## create .venv with graftjax and its tools (PYTHON=python3.x picks the interpreter)
 
@@ -53,9 +53,50 @@ spider: setup ## the paper's Spider table (data: GRAFTJAX_DATA, else ./data; dem
 bird: setup ## the same on BIRD
 	$(BIN)/python experiments/bird.py $(ARGS)
 
-reproduce-peers: setup ## all methods on Spider and BIRD: trains what is missing, renews results/ and the README (hours)
+# Every table and figure of the paper, in parts: <part>.yaml in results/, experiments/<part>.py with _ for -. A part
+# that was finished leaves a stamp and is not run again, so an interrupted `make reproduce` goes on where it stopped;
+# FRESH=1 runs it anew. Parts that read the runs of another one come after it.
+PARTS := peers answerability enrichment ablation-reward ablation-sampler ablation-intent sensitivity case-study
+STAMPS := results/.done
+.PHONY: reproduce check-results results-readme $(PARTS:%=reproduce-%)
+
+reproduce: $(PARTS:%=reproduce-%) results-readme ## every table and figure of the paper; goes on where it stopped (4 hours)
+
+# One rule for all of them: `make reproduce-sensitivity FRESH=1`.
+$(PARTS:%=reproduce-%): reproduce-%: setup
+	@if test -z "$(FRESH)" && test -e $(STAMPS)/$* && test -e "results/$(subst -,_,$*).yaml"; then \
+	  echo "$*: done before (FRESH=1 runs it again)"; \
+	else \
+	  rm -f $(STAMPS)/$*; $(MAKE) --no-print-directory run-$* && mkdir -p $(STAMPS) && touch $(STAMPS)/$*; \
+	fi
+
+reproduce-peers: ## Tables 2, 3, 6: all methods on Spider and BIRD (trains what is missing: hours)
+reproduce-enrichment: ## Tables 4, 5: training data enrichment
+reproduce-ablation-reward: ## Table 7: rewards
+reproduce-ablation-sampler: ## Table 8: samplers of trajectories
+reproduce-ablation-intent: ## Table 9: extractors of intent graphs
+reproduce-sensitivity: ## Figure 3: trajectories, discount, and more
+reproduce-case-study: ## Figure 4: one question step by step
+
+run-peers:
 	for lake in spider bird; do for seed in 0 1 2; do $(BIN)/graftjax train $$lake --seed $$seed; done; done
 	$(BIN)/python experiments/peers.py --readme README.md $(ARGS)
+
+run-answerability:
+	$(BIN)/python experiments/answerability.py $(ARGS)
+
+# These keep a file for each finished point and go on from it.
+RESUMABLE := ablation-reward ablation-sampler ablation-intent sensitivity
+
+run-%:
+	$(BIN)/python experiments/$(subst -,_,$*).py --readme README.md $(if $(FRESH),$(if $(filter $*,$(RESUMABLE)),--fresh)) $(ARGS)
+
+results-readme: setup ## README tables and plots in docs/ from results/*.yaml
+	$(BIN)/python -m graftjax.results readme
+	$(BIN)/python -m graftjax.results plots
+
+check-results: setup ## repeat a quick part of the experiments and compare it with results/ (5 minutes)
+	$(BIN)/python -m graftjax.results check $(ARGS)
 
 tune-peers: setup ## choose the dials of GRAFT and its peers again on the tuning questions (hours)
 	$(BIN)/python experiments/tune.py --write $(ARGS)

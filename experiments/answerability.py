@@ -14,20 +14,17 @@ the benchmark's official ones.
 
 from __future__ import annotations
 
-import datetime
-import shlex
 import sqlite3
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import UsageError
 from graftjax.evaluate.datasets import BENCHMARKS, Dataset, resolve_dataset
-from graftjax.files import replacing, writing
+from graftjax.results.cells import answer_figures_of
+from graftjax.results.expected import Expected, header, write
 
 
 @dataclass(frozen=True)
@@ -55,9 +52,10 @@ def main() -> int:
         raise UsageError(f"--results {args.results}: no such folder")
     datasets = [resolve_dataset(lake, data_dir=args.data_dir) for lake in dict.fromkeys(args.lakes)]
     lakes = {dataset.lake: _measure(args.results, dataset) for dataset in datasets}
-    found = {**_about(), "lakes": lakes}
-    with writing(args.out.parent, "results"), replacing(args.out) as draft:
-        draft.write_text(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    figures, details = answer_figures_of(lakes)
+    about = header("answerability")
+    about["environment"]["sqlite"] = sqlite3.sqlite_version
+    write(args.out, Expected(**about, figures=figures, details=details))
 
     from graftjax.evaluate.answerability import answer_lines
 
@@ -85,20 +83,6 @@ def _measure(results: Path, dataset: Dataset) -> dict[str, Any]:
         print(f"warning: {warning}", file=sys.stderr)
     judged = judge(benchmark, loaded.cases, records, progress=sys.stderr.isatty())
     return {"title": dataset.title, **answerability(records, judged)}
-
-
-def _about() -> dict[str, Any]:
-    """Where the figures come from."""
-    from graftjax.evaluate.environment import environment
-
-    place = environment()
-    kept = ("python", "cpu", "cpu_count", "git_commit")
-    return {
-        "experiment": "answerability",
-        "command": shlex.join(["python", *sys.argv]),
-        "date": datetime.date.today().isoformat(),
-        "environment": {key: place[key] for key in kept} | {"sqlite": sqlite3.sqlite_version},
-    }
 
 
 if __name__ == "__main__":

@@ -15,25 +15,22 @@ and its time counts.
 
 from __future__ import annotations
 
-import datetime
-import shlex
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from _tables import RunArgs, check_args, check_lakes, finish, run_lake
 
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import UsageError
 from graftjax.evaluate.comparison import summary
 from graftjax.evaluate.datasets import BENCHMARKS, resolve_dataset
-from graftjax.evaluate.markdown import gain_lines, replace_block, retrieval_lines
+from graftjax.evaluate.markdown import gain_lines, renew, retrieval_lines
 from graftjax.evaluate.report import Record, skip_lines
-from graftjax.files import replacing, writing
 from graftjax.peers.methods import GUIDED, PEERS
 from graftjax.peers.peer import WITH_UNIONS
+from graftjax.results.cells import figures_of
+from graftjax.results.expected import Expected, header, write
 
 MADE_BY = "make reproduce-peers"
 
@@ -68,23 +65,18 @@ def main() -> int:
         raise UsageError(f"--readme {args.readme}: no such file")
     datasets = [resolve_dataset(lake, data_dir=args.data_dir) for lake in dict.fromkeys(args.lakes)]
     records = [record for dataset in datasets for record in run_lake(args, dataset, peers_once=True)]
-    found = {**_about(records), **summary(records)}
-    with writing(args.summary.parent, "results"), replacing(args.summary) as draft:
-        draft.write_text(yaml.safe_dump(found, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    found = summary(records)
+    write(args.summary, Expected(**_about(args, records), **_measured(found)))
     blocks = _blocks(found)
     for lines in blocks.values():
         print("\n".join(lines), end="\n\n")
     if args.readme is not None:
-        text = args.readme.read_text(encoding="utf-8")
-        for name, lines in blocks.items():
-            text = replace_block(text, name, MADE_BY, lines)
-        with replacing(args.readme) as draft:
-            draft.write_text(text, encoding="utf-8")
+        renew(args.readme, blocks, MADE_BY)
     print("\n".join(skip_lines(records)))
     return finish(args, records)
 
 
-def _about(records: list[Record]) -> dict[str, Any]:
+def _about(args: Args, records: list[Record]) -> dict[str, Any]:
     """Where the figures come from."""
     first = records[0]
     guides = {
@@ -92,15 +84,18 @@ def _about(records: list[Record]) -> dict[str, Any]:
         for record in records
         if record["method"] in GUIDED
     }
-    kept = ("python", "jax", "cpu", "cpu_count")
     return {
-        "experiment": "peers",
-        "command": shlex.join(["python", *sys.argv]),
-        "date": datetime.date.today().isoformat(),
+        **header("peers", first["environment"]),
+        "seeds": tuple(range(args.seed, args.seed + args.runs)),
         "encoder": first["encoder"],
         "guidance": guides,
-        "environment": {key: first["environment"][key] for key in kept if key in first["environment"]},
     }
+
+
+def _measured(found: dict[str, Any]) -> dict[str, Any]:
+    titles = {lake: own["title"] for lake, own in found["lakes"].items()}
+    details = {"titles": titles, "gains": found["gains"], "differences": found["differences"]}
+    return {"figures": figures_of(found["lakes"]), "details": details}
 
 
 def _guided(by: dict[str, Any]) -> str:

@@ -17,9 +17,6 @@ Every trial goes to <out>/tuning_<method>.yaml; --write puts the chosen settings
 from __future__ import annotations
 
 import dataclasses
-import datetime
-import shlex
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,9 +31,11 @@ from graftjax.evaluate.cases import Case, load_cases
 from graftjax.evaluate.datasets import beside, data_directory, index_folder, open_lake, resolve_dataset
 from graftjax.evaluate.metrics import score
 from graftjax.evaluate.tuning import Trial, Tuned, coordinate_search
-from graftjax.files import replacing, writing
+from graftjax.files import replacing
 from graftjax.peers.methods import PEERS, peer_class, view_of
 from graftjax.peers.peer import WITH_UNIONS
+from graftjax.results.cells import TOLERANCES
+from graftjax.results.expected import Expected, Figure, header, write
 
 GRAFT_GRID: dict[str, tuple[Any, ...]] = {
     "least_gain": (0.8, 1.1, 1.3, 1.6),
@@ -183,25 +182,28 @@ def _chosen() -> dict[str, Any]:
 
 
 def _record(name: str, tuned: Tuned, args: Args, questions: int, encoder: str, seconds: float) -> None:
-    record = {
-        "method": name,
-        "measure": "mean F1, whole budget spent" + (" and stopping by itself" if name == "graft" else ""),
-        "questions": f"spider/tuning.jsonl ({questions})"
-        + (f", every {JAR_EVERY}th" if _is_jar(name) else ""),
-        "L": list(args.L),
-        "encoder": encoder,
-        "command": shlex.join(["python", *sys.argv]),
-        "date": datetime.date.today().isoformat(),
-        "seconds": round(seconds),
-        "default": round(tuned.default, 4),
-        "best": round(tuned.value, 4),
-        "settings": tuned.settings,
-        "trials": [{"f1": round(trial.value, 4), "settings": trial.settings} for trial in tuned.trials],
-    }
-    with writing(args.out, "results"), replacing(args.out / f"tuning_{name}.yaml") as draft:
-        draft.write_text(yaml.safe_dump(record, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    measured = {"default": tuned.default, "best": tuned.value}
+    expected = Expected(
+        **header(f"tuning_{name}"),
+        encoder=encoder,
+        figures={
+            f"spider tuning/{name}/{which}/f1": Figure(value=value, n=questions, tolerance=TOLERANCES["f1"])
+            for which, value in measured.items()
+        },
+        details={
+            "measure": "mean F1, whole budget spent" + (" and stopping by itself" if name == "graft" else ""),
+            "questions": f"spider/tuning.jsonl ({questions})"
+            + (f", every {JAR_EVERY}th" if _is_jar(name) else ""),
+            "L": list(args.L),
+            "seconds": round(seconds),
+            "settings": tuned.settings,
+            "trials": [{"f1": round(trial.value, 4), "settings": trial.settings} for trial in tuned.trials],
+        },
+    )
+    write(args.out / f"tuning_{name}.yaml", expected)
     if args.write and name != "graft":
-        kept = {key: record[key] for key in ("settings", "default", "best", "date")}
+        kept = {"settings": tuned.settings, **{key: round(value, 4) for key, value in measured.items()}}
+        kept["date"] = expected.date.isoformat()
         known = {"methods": dict(sorted({**_chosen(), name: kept}.items()))}
         head = "# Written by experiments/tune.py --write: dials of peers that differ from the published ones,"
         head += "\n# chosen on the tuning questions of the Spider lake, with mean F1 before and after.\n"

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from graftjax.errors import GraftError
 from graftjax.evaluate.comparison import BEST, OURS
 from graftjax.evaluate.paper import paper_budgets, paper_latency_s, paper_scores
+from graftjax.files import replacing, writing
 
 TIMED = 10
 """The budget whose time a question is shown, as in the paper's Table 6."""
@@ -27,6 +29,30 @@ def replace_block(text: str, name: str, made_by: str, lines: Sequence[str]) -> s
         [f"<!-- {name}: made by {made_by}; do not edit -->", "", *lines, "", f"<!-- end of {name} -->"]
     )
     return pattern.sub(lambda _: block, text)
+
+
+def renewed(document: Path, blocks: Mapping[str, Sequence[str]], made_by: str) -> tuple[str, str]:
+    """The document's text as it is, and with its blocks (name → lines) renewed.
+
+    GraftError when it can't be read, or has no block of a name.
+    """
+    try:
+        before = document.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise GraftError(f"{document}: can't be read ({reason})") from error
+    after = before
+    for name, lines in blocks.items():
+        after = replace_block(after, name, made_by, lines)
+    return before, after
+
+
+def renew(document: Path, blocks: Mapping[str, Sequence[str]], made_by: str) -> None:
+    """Write the document with its blocks renewed, in one step; GraftError as `renewed`, or when it can't be
+    written: then it stays as it is."""
+    _, text = renewed(document, blocks, made_by)
+    with writing(document), replacing(document) as draft:
+        draft.write_text(text, encoding="utf-8")
 
 
 def retrieval_lines(lake: str, summary: Mapping[str, Any], paper: str | None = None) -> list[str]:

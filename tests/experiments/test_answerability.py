@@ -6,12 +6,12 @@ import json
 import sys
 
 import pytest
-import yaml
 from scripts import EXPERIMENTS  # pyright: ignore[reportMissingImports]
 from tiny_benchmark import SHARDS, write_benchmark  # pyright: ignore[reportMissingImports]
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.lake.benchmark import Benchmark
+from graftjax.results.expected import read
 
 QUERIES = [
     ("q0", "SELECT Name FROM Student WHERE StuID > 1003", ["student"]),
@@ -62,14 +62,15 @@ def call(data, tmp_path, monkeypatch):
 def test_figures_are_written_and_shown(call, results, tmp_path, capsys):
     before = {path: path.read_bytes() for path in (tmp_path / "data").rglob("*") if path.is_file()}
     assert call("--results", results, "--lakes", "spider") == 0
-    found = yaml.safe_load((tmp_path / "results" / "answerability.yaml").read_text())
-    assert found["experiment"] == "answerability"
-    assert found["environment"]["sqlite"]
-    lake = found["lakes"]["spider"]
+    found = read(tmp_path / "results" / "answerability.yaml")
+    assert found.experiment == "answerability"
+    assert found.environment["sqlite"]
+    lake = found.details["spider"]
     assert lake["failed"] == {"q2": "no such column: colour"}
     assert (lake["queries"], lake["trivial"], lake["exceptions"]) == (2, 0, {})
-    assert lake["budgets"][5]["graft"]["answerability"] == [1.0, 1.0, 1.0]
-    assert lake["budgets"][5]["dtr+unions"]["answerability"] == [0.0, 0.0, 0.0]
+    for method, value in (("graft", 1.0), ("dtr+unions", 0.0)):
+        figure = found.figures[f"spider/{method}/L5/answerability"]
+        assert (figure.value, figure.low, figure.high) == (value, value, value)
     shown = capsys.readouterr().out
     assert "| graft | 1.000 [1.00, 1.00] | 1.000 | 0 | 1.000 / 1.000 |" in shown
     assert "q2: no answer over the full database" in shown

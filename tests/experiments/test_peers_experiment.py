@@ -6,12 +6,12 @@ import json
 import sys
 
 import pytest
-import yaml
 from scripts import EXPERIMENTS  # pyright: ignore[reportMissingImports]
 from tiny_benchmark import SHARDS, write_benchmark  # pyright: ignore[reportMissingImports]
 from tiny_bert import write_model  # pyright: ignore[reportMissingImports]
 
 from graftjax.errors import UsageError
+from graftjax.results.expected import read
 
 QUERIES = [
     {
@@ -57,11 +57,11 @@ def test_summary_document_and_runs(run, tmp_path):
     (tmp_path / "README.md").write_text(DOCUMENT)
     methods = ("graft-fill", "dtr", "jar-lp+unions")
     assert run("--L", "3", "--methods", *methods, "--guidance", "exact", "--readme", "README.md") == 0
-    found = yaml.safe_load((tmp_path / "results" / "peers.yaml").read_text())
-    figures = found["lakes"]["spider"]["budgets"][3]
-    assert set(figures) == set(methods)
-    assert all(one["queries"] == 2 and one["skipped"] == 0 for one in figures.values())
-    assert set(found["gains"]) == {"dtr", "jar-lp+unions", "best of each cell"}
+    found = read(tmp_path / "results" / "peers.yaml")
+    figures = {name: one for name, one in found.figures.items() if name.endswith("/L3/f1")}
+    assert set(figures) == {f"spider/{method}/L3/f1" for method in methods}
+    assert all(one.n == 2 and one.skipped == 0 for one in figures.values())
+    assert set(found.details["gains"]) == {"dtr", "jar-lp+unions", "best of each cell"}
     text = (tmp_path / "README.md").read_text()
     assert "| **graft-fill** | " in text
     assert "| jar-lp+unions | " in text

@@ -1,0 +1,1 @@
+"""Figures of the experiments as data: written, read, summarised, compared, and shown in the README."""
