@@ -68,6 +68,8 @@ def _write(fused: Fused, out: Path) -> list[tuple[Path, Fused]]:
     parts = [(out, fused)]
     for number, other in enumerate(fused.others, start=2):
         parts.append((out.with_name(f"{out.stem}-part{number}{out.suffix}"), other))
+    for path, _ in parts:  # before any is written: all or none
+        check_writable(path, "--out")
     for path, part in parts:
         part.write(path)
     return parts

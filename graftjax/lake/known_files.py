@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -105,15 +106,23 @@ class KnownFiles:
             for part in parts:
                 shutil.rmtree(part, ignore_errors=True)
 
+    def forget_lake(self) -> None:
+        """The index is about to change: until the next `commit` nothing says what it holds."""
+        path = self._folder / "lake.json"
+        with writing(path):
+            path.unlink(missing_ok=True)
+
     def lake(self) -> Lake | None:
         """What the last `commit` said; None when nothing did."""
         found = read_json(self._folder / "lake.json")
         if found is None or found.get("format") != FORMAT:
             return None
         try:
-            return Lake(tuple(found["keys"]), tuple(Skip(*skip) for skip in found["skips"]))
+            lake = Lake(tuple(found["keys"]), tuple(Skip(*skip) for skip in found["skips"]))
         except (LookupError, TypeError):
             return None
+        texts = (*lake.keys, *(text for skip in lake.skips for text in (skip.origin, skip.reason)))
+        return lake if all(isinstance(text, str) for text in texts) else None
 
     def _known(self) -> dict[str, Items]:
         if self._read is None:
@@ -121,16 +130,17 @@ class KnownFiles:
             for part in self._parts():
                 try:
                     self._read.update(_read(part))
-                except (OSError, ValueError, LookupError, TypeError, pa.ArrowException):
+                except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
                     continue  # cut short by a kill or a full disk: its files are read again
         return self._read
 
     def _parts(self) -> list[Path]:
-        return sorted(self._folder.glob("part-*"))
+        return sorted(self._folder.glob("part-[0-9]*"))
 
     def _write(self, found: dict[str, Items]) -> None:
         numbers = [int(part.name.split("-")[1]) for part in self._parts()]
-        path = self._folder / f"part-{max(numbers, default=0) + 1:06d}"
+        # Another process may write a part of the same number at the same time.
+        path = self._folder / f"part-{max(numbers, default=0) + 1:06d}-{uuid.uuid4().hex[:8]}"
         with writing(self._folder), replacing(path) as draft:
             draft.mkdir()
             profiled = [item for items in found.values() for item in items if isinstance(item, Profiled)]

@@ -63,26 +63,45 @@ def save(index: LakeIndex, folder: Path) -> None:
         with replacing(version) as draft:
             draft.mkdir()
             _write(index, draft)
+        before = _current(folder)
         _point(folder, index, version, [])
-    _remove_old(folder)
+    _remove_old(folder, before)
 
 
-def append(index: LakeIndex, addition: Addition, folder: Path) -> None:
-    """Lay one table over the current version; `index` is what that makes."""
-    pointer = manifest(folder)
+def append(
+    index: LakeIndex, addition: Addition | None, folder: Path, over: frozenset[str]
+) -> frozenset[str] | None:
+    """Lay one table over the version that has the `places_of` `over`; `index` is what that makes.
+
+    Without an addition only what was skipped is new. The new places; None, and nothing is laid, when another
+    process has changed the version since.
+    """
     with writing(folder, "the index"):
         place = folder / f"a-{uuid.uuid4().hex[:8]}"
         with replacing(place) as draft:
             draft.mkdir()
-            write_addition(addition, draft)
+            if addition is not None:
+                write_addition(addition, draft)
             _write_reports(index, draft)
-        _point(folder, index, folder / pointer["version"], [*additions_of(pointer), _listed(place)])
-    _remove_old(folder)
+        pointer = manifest(folder)
+        if places_of(pointer) != over:
+            shutil.rmtree(place, ignore_errors=True)
+            return None
+        older = [entry for entry in additions_of(pointer) if holds_table(entry)]
+        listed = [*older, _listed(place)]
+        _point(folder, index, folder / pointer["version"], listed)
+    _remove_old(folder, over)
+    return places_of({"version": pointer["version"], "additions": listed})
 
 
 def additions_of(pointer: dict) -> list[dict]:
     """Names and files of what was laid over a version, in order."""
     return pointer.get("additions", [])
+
+
+def holds_table(addition: dict) -> bool:
+    """Whether it is more than a newer list of what was skipped."""
+    return "tables.parquet" in addition["files"]
 
 
 def _point(folder: Path, index: LakeIndex, version: Path, additions: list[dict]) -> None:
@@ -107,20 +126,30 @@ def _listed(folder: Path) -> dict:
 _VERSION = re.compile(r"v-[0-9a-f]{24}-[0-9a-f]{8}|a-[0-9a-f]{8}")
 
 
-def _remove_old(folder: Path) -> None:
-    """Versions that are not current, and drafts that no running process can still be writing."""
-    with contextlib.suppress(GraftError):
-        pointer = manifest(folder)
-        current = {pointer["version"], *(addition["name"] for addition in additions_of(pointer))}
-        for old in [*folder.glob("v-*"), *folder.glob("a-*")]:
-            if (
-                _VERSION.fullmatch(old.name) and old.name not in current
-            ):  # the user's own folders may lie here
-                shutil.rmtree(old, ignore_errors=True)
-    for draft in folder.glob(f"{DRAFT}*"):
+def places_of(pointer: dict) -> frozenset[str]:
+    """Names of a version and of what lies over it."""
+    return frozenset((pointer["version"], *(addition["name"] for addition in additions_of(pointer))))
+
+
+def _current(folder: Path) -> frozenset[str]:
+    """The places of the current version; empty when there is none."""
+    try:
+        return places_of(manifest(folder))
+    except GraftError:
+        return frozenset()
+
+
+def _remove_old(folder: Path, before: frozenset[str]) -> None:
+    """What was current before and is not now, and what else no running process can still be writing."""
+    current = _current(folder)
+    if not current:
+        return
+    for old in folder.iterdir():
+        if old.name in current or not (_VERSION.fullmatch(old.name) or old.name.startswith(DRAFT)):
+            continue  # the user's own folders may lie here
         with contextlib.suppress(OSError):
-            if time.time() - draft.stat().st_mtime > _DRAFT_AGE_S:
-                shutil.rmtree(draft, ignore_errors=True)
+            if old.name in before or time.time() - old.stat().st_mtime > _DRAFT_AGE_S:
+                shutil.rmtree(old, ignore_errors=True)
 
 
 def manifest(folder: Path) -> dict:
@@ -138,9 +167,16 @@ def manifest(folder: Path) -> dict:
             f"{folder}: index format {found}, this version reads {FORMAT}; build the index again"
         )
     wanted = {"version": str, "digest": str, "encoder": str, "headers": str, "files": dict}
-    if not all(isinstance(pointer.get(name), kind) for name, kind in wanted.items()):
+    additions = additions_of(pointer)
+    if not (_has(pointer, wanted) and isinstance(additions, list)) or not all(
+        isinstance(addition, dict) and _has(addition, {"name": str, "files": dict}) for addition in additions
+    ):
         raise GraftError(f"{path}: damaged (incomplete); build the index again")
     return pointer
+
+
+def _has(record: dict, wanted: dict[str, type]) -> bool:
+    return all(isinstance(record.get(name), kind) for name, kind in wanted.items())
 
 
 def load(folder: Path, *, verify: bool = True) -> LakeIndex:
@@ -154,7 +190,8 @@ def load(folder: Path, *, verify: bool = True) -> LakeIndex:
         for addition in additions_of(pointer):
             version = folder / addition["name"]
             _check_files(version, addition["files"], verify)
-            index = extended(index, read_addition(version, len(index.space.trigrams.vocabulary)))
+            if holds_table(addition):
+                index = extended(index, read_addition(version, len(index.space.trigrams.vocabulary)))
             index = replace(index, skips=tuple(_read_reports(version)["skip"]))
         return index
     except (OSError, EOFError, ValueError, LookupError, TypeError, pa.ArrowException) as error:

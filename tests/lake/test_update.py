@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from dataclasses import replace
 
@@ -9,11 +11,13 @@ import numpy as np
 import pytest
 from lake_maker import HashEncoder
 
-from graftjax.lake import store
+from graftjax.errors import GraftError
+from graftjax.lake import store, update
 from graftjax.lake.folder import find_profiles
 from graftjax.lake.index import build_index, open_index
 from graftjax.lake.known_files import KnownFiles
 from graftjax.lake.update import MOST_ADDED, add_files
+from graftjax.types import Skip
 
 CITIES = [f"town{i}" for i in range(40)]
 
@@ -186,3 +190,132 @@ def test_parts_that_are_cut_short_or_of_files_that_are_gone_do_no_harm(lake, tmp
     lake.mkdir()
     _hotel(lake)
     assert [str(table.id) for table in _build(lake, index).tables] == ["hotel"]
+
+
+def _reports(skips):
+    return {(skip.origin, skip.reason) for skip in skips}
+
+
+def test_what_can_not_be_read_is_told_after_the_index_is_opened_again(lake, tmp_path):
+    """A file that came later and could not be read was told once, and never again."""
+    index = tmp_path / "index"
+    _build(lake, index)
+    (lake / "notes.md").write_text("no table either")
+    (lake / "broken.parquet").write_bytes(b"junk")
+    for number in range(2):  # the newest list takes the place of an older one
+        (lake / f"more{number}.md").write_text("nor this")
+        known = KnownFiles(index)
+        found = add_files(lake, index, HashEncoder(), known)
+        known.commit()
+        assert found is not None
+        fresh = {item for item in find_profiles(lake, KnownFiles(tmp_path / "none")) if isinstance(item, Skip)}
+        assert _reports(open_index(index).skips) == _reports(found.skips) == _reports(fresh)
+        assert len(list(index.glob("a-*"))) == 1
+    _hotel(lake)
+    known = KnownFiles(index)
+    add_files(lake, index, HashEncoder(), known)
+    opened = open_index(index)
+    assert len(opened.tables) == 3
+    assert _reports(opened.skips) == _reports(fresh)
+
+
+def test_a_run_that_was_killed_while_it_added_files_leaves_no_table_twice(lake, tmp_path):
+    """What a killed run had laid over the index was laid over it once more by the next."""
+    index = tmp_path / "index"
+    _build(lake, index)
+    _hotel(lake)
+    assert add_files(lake, index, HashEncoder(), KnownFiles(index)) is not None  # killed before `commit`
+    assert add_files(lake, index, HashEncoder(), KnownFiles(index)) is None
+    assert sorted(str(table.id) for table in _build(lake, index).tables) == ["city_0", "film", "hotel"]
+
+
+def test_a_build_that_was_killed_before_its_end_is_begun_again(lake, tmp_path):
+    """Files that were taken away, left out of a build that was killed, and put back stayed out of the index."""
+    index, away = tmp_path / "index", tmp_path / "film.csv"
+    _build(lake, index)
+    (lake / "film.csv").rename(away)
+    known = KnownFiles(index)
+    assert add_files(lake, index, HashEncoder(), known) is None
+    build_index(find_profiles(lake, known), index, HashEncoder(), progress=False)  # killed before `commit`
+    away.rename(lake / "film.csv")
+    assert add_files(lake, index, HashEncoder(), KnownFiles(index)) is None
+
+
+def test_two_processes_that_add_files_at_once_do_not_mix(lake, tmp_path, monkeypatch):
+    """The second laid a table over a version that was not the one it had opened."""
+    index = tmp_path / "index"
+    _build(lake, index)
+    _hotel(lake)
+    real, others = update.extend_index, []
+
+    def slow(*arguments):
+        if not others:
+            others.append(None)
+            others.append(add_files(lake, index, HashEncoder(), KnownFiles(index)))
+        return real(*arguments)
+
+    monkeypatch.setattr(update, "extend_index", slow)
+    assert add_files(lake, index, HashEncoder(), KnownFiles(index)) is None
+    assert others[1] is not None
+    assert open_index(index).tables == others[1].tables
+    assert len(list(index.glob("a-*"))) == 1
+
+
+def test_two_processes_write_parts_side_by_side(tmp_path, monkeypatch):
+    """Both took the same number, and one part replaced the other."""
+    both = KnownFiles(tmp_path), KnownFiles(tmp_path)
+    for number, known in enumerate(both):
+        known.add(f"{number}", [Skip("a.csv", f"reason {number}")])
+    # Neither sees what the other writes.
+    monkeypatch.setattr(KnownFiles, "_parts", lambda self: [])
+    for known in both:
+        known.flush()
+    monkeypatch.undo()
+    for number in range(2):
+        assert KnownFiles(tmp_path).get(f"{number}") == (Skip("a.csv", f"reason {number}"),)
+
+
+def test_a_place_that_another_process_is_writing_is_left_alone(lake, tmp_path):
+    """The end of one process removed what another had written and not made current yet."""
+    index = tmp_path / "index"
+    _build(lake, index)
+    (index / "a-00000000").mkdir()
+    old = index / "a-00000001"
+    old.mkdir()
+    os.utime(old, (0, 0))
+    _build(lake, index)
+    assert [place.name for place in index.glob("a-*")] == ["a-00000000"]
+
+
+def test_more_files_than_were_built_are_due_a_build(tmp_path):
+    """An index of an empty folder knows no words: tables laid over it were found by none."""
+    lake, index = tmp_path / "lake", tmp_path / "index"
+    lake.mkdir()
+    _build(lake, index)
+    _hotel(lake)
+    assert add_files(lake, index, HashEncoder(), KnownFiles(index)) is None
+
+
+@pytest.mark.parametrize(
+    "lake_json", ['{"format": 1, "keys": [[1]], "skips": []}', '{"format": 1, "keys": [], "skips": [["a", 1]]}']
+)
+def test_a_damaged_record_of_the_lake_makes_a_build_due(lake, tmp_path, lake_json):
+    """A record of another form ended in a traceback at every later run."""
+    index = tmp_path / "index"
+    _build(lake, index)
+    (index / "files" / "lake.json").write_text(lake_json)
+    (index / "files" / "part-of-mine").mkdir()
+    assert add_files(lake, index, HashEncoder(), KnownFiles(index)) is None
+    assert len(_build(lake, index).tables) == 2
+
+
+@pytest.mark.parametrize("additions", [5, [1], [{"name": "a-00000000"}], [{"name": "a-00000000", "files": 1}]])
+def test_damaged_names_of_additions_are_told(lake, tmp_path, additions):
+    """Only the names of the version's own files were checked."""
+    index = tmp_path / "index"
+    _build(lake, index)
+    pointer = json.loads((index / "current.json").read_text())
+    (index / "current.json").write_text(json.dumps({**pointer, "additions": additions}))
+    assert add_files(lake, index, HashEncoder(), KnownFiles(index)) is None
+    with pytest.raises(GraftError, match="damaged"):
+        open_index(index)
