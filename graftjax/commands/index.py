@@ -26,6 +26,8 @@ def run(arguments: Index) -> None:
     """Index, and print what was found."""
     check_folder(arguments.folder)
     check_place(arguments.out, "--out")
+    if arguments.out is not None and arguments.out.resolve().is_relative_to(arguments.folder.resolve()):
+        raise UsageError(f"--out {arguments.out}: lies among the tables, and would be read as some of them")
     if arguments.out is None and is_index(arguments.folder):
         raise UsageError(f"{arguments.folder}: this is an index; name the folder of the tables")
     from graftjax import describe

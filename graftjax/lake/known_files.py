@@ -50,6 +50,10 @@ class Lake(NamedTuple):
     """What is no file that could be read."""
 
 
+_DAMAGED = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException)
+"""What reading a part that was cut short or altered may raise."""
+
+
 class KnownFiles:
     """What the files of a lake were found to hold, under keys that change when a file does."""
 
@@ -130,7 +134,7 @@ class KnownFiles:
             for part in self._parts():
                 try:
                     self._read.update(_read(part))
-                except (OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, pa.ArrowException):
+                except _DAMAGED:
                     continue  # cut short by a kill or a full disk: its files are read again
         return self._read
 

@@ -2,7 +2,7 @@
 
     <folder>/current.json        which version is complete, its format, encoder and content digest
     <folder>/v-<digest>/         tables.parquet, columns.parquet, reports.parquet, arrays as .npy
-    <folder>/a-<number>/         a table that came later, and what it adds to that version
+    <folder>/a-<number>/         a table that came later, and what it adds to that version, or newer skips
     <folder>/texts/<encoder>/    encoded texts, batch by batch: survives a killed run
     <folder>/files/              profiles of files, part by part (see `known_files`)
 
@@ -167,7 +167,7 @@ def manifest(folder: Path) -> dict:
             f"{folder}: index format {found}, this version reads {FORMAT}; build the index again"
         )
     wanted = {"version": str, "digest": str, "encoder": str, "headers": str, "files": dict}
-    additions = additions_of(pointer)
+    additions = pointer.get("additions", [])
     if not (_has(pointer, wanted) and isinstance(additions, list)) or not all(
         isinstance(addition, dict) and _has(addition, {"name": str, "files": dict}) for addition in additions
     ):

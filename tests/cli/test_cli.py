@@ -191,3 +191,12 @@ def test_index_inspect_and_search_a_folder(lake, tmp_path, capsys):
     assert cli.run(["search", question, "--lake", str(lake), "--L", "3"]) == 0
     shown = capsys.readouterr().out
     assert "departments ⋈ employees" in shown or "employees ⋈ departments" in shown
+
+
+@pytest.mark.parametrize("place", ["", "inner/index"])
+def test_an_index_among_the_tables_is_refused(tmp_path, place):
+    """The files of an index in its own lake were tables at the next run."""
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(UsageError, match="among the tables"):
+        cli.run(["index", str(tmp_path), "--out", str(tmp_path / place)])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

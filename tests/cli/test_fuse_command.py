@@ -183,3 +183,20 @@ def test_hostile_names_and_cells_reach_neither_the_terminal_nor_the_page(tmp_pat
     for unseen in "\x1b\u202e\u2066":
         assert unseen not in text
         assert unseen not in printed
+
+
+def test_no_part_is_written_where_one_of_them_can_not_be(tmp_path):
+    """The whole table was written before a part beside it was found to be a folder."""
+    from types import SimpleNamespace
+
+    from graftjax.commands.fuse import _write
+
+    written = []
+    part = SimpleNamespace(write=written.append)
+    fused = SimpleNamespace(others=(part,), write=written.append)
+    assert [path.name for path, _ in _write(fused, tmp_path / "a.b.csv")] == ["a.b.csv", "a.b-part2.csv"]
+    written.clear()
+    (tmp_path / "x-part2.csv").mkdir()
+    with pytest.raises(UsageError, match="is a folder"):
+        _write(fused, tmp_path / "x.csv")
+    assert not written
