@@ -2,7 +2,7 @@
 
 Command:   python experiments/sensitivity.py --readme README.md
 Hardware:  2 CPU cores
-Time:      exact sweeps 6 min on Spider with a built index; a training 1.5 min on one core, 21 of them by default
+Time:      exact sweeps 6 min on Spider with a built index; a training 1.5 min on a core, 21 of them
 Expected:  results/sensitivity.yaml and docs/sensitivity.svg as they are in the repository
 
 `trajectories` and `gamma` train a value function for every value and seed. Trajectories and episodes are

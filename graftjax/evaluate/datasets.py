@@ -73,7 +73,10 @@ class Dataset:
         return self.benchmark.raw_tables() if self.benchmark else find_profiles(self.location, known)
 
     def stamp(self) -> str:
-        """Hex digest of the lake's files by path, size and time: a new one means a stale index."""
+        """Hex digest of the lake's files by path, size and time, in a folder by inode too.
+
+        A new one means a stale index.
+        """
         digest = xxhash.xxh3_128(f"{self.benchmark.seed if self.benchmark else ''}".encode())
         if self.benchmark:
             rule = [self.location / "shards.json"] if self.benchmark.sharded else []
@@ -86,6 +89,8 @@ class Dataset:
             except OSError:  # vanished, or a broken link: the reader reports it
                 continue
             digest.update(os.fsencode(path) + b"\0%d %d\0" % (status.st_size, status.st_mtime_ns))
+            if not self.benchmark:  # another file may have the size and time of the one it replaces
+                digest.update(b"%d\0" % status.st_ino)
         return digest.hexdigest()
 
 

@@ -60,11 +60,16 @@ def run_fusions(
     failures = []
     rows: Iterable[Mapping[str, Any]] = tqdm(per_query, desc=progress, disable=not progress, unit="query")
     for one in rows:
-        if not one["synthesis"] or not one["synthesis"]["tables"]:
+        try:
+            record = one["synthesis"]
+            answer = synthesis_of_record(record) if record else None
+        except (LookupError, TypeError, ValueError) as error:
+            raise GraftError(f"{one['id']}: not the record of a synthesis ({error})") from error
+        if answer is None or not answer.tables:
             continue
         count += 1
         try:
-            found = fuse(synthesis_of_record(one["synthesis"]), source, settings=settings)
+            found = fuse(answer, source, settings=settings)
             if found.to_arrow().num_rows != found.n_rows:
                 raise GraftError("the SQL gave another number of rows when it was run again")
         except GraftError as error:

@@ -124,8 +124,7 @@ class Rows:
             row, cell = min(lost)
             rows = counted(len({r for r, _ in lost}), "row has", "rows have")
             notes.append(
-                f"{rows} cells beyond the header, which are left out "
-                f"(first: row {row + 1}, {cell[:40]!r})"
+                f"{rows} cells beyond the header, which are left out (first: row {row + 1}, {cell[:40]!r})"
             )
         if self.short:
             rows = counted(self.short, "row is", "rows are")

@@ -108,7 +108,8 @@ class Engine:
         nothing, or an empty lake, gives an empty answer with a note.
 
         `base`: a table that the user starts with. It comes first in the synthesis, beside the budget; what
-        follows are its further shards and tables that join it, and tables for what else the intent names.
+        follows are its further shards and tables that join it, and tables for what else the intent names. An
+        intent that names nothing gives no answer here either.
         Raises UsageError when the lake has no such table.
         """
         atoms, asked = atoms_of(intent), _asked(question, intent, fill)
@@ -215,7 +216,7 @@ class Engine:
         shards = self.shards.led_by(int(self.index.graph.unions.table_cluster[base]), base)
         question = self.prepare(atoms, encoded, budget + 1, asked, base, shards)
         outcome = self.solve(question.region.problem, question.outlook, fill=fill, based=True)
-        return self.explain(question, outcome, budget + 1, fill, shards)
+        return self.explain(question, outcome, budget, fill, shards)
 
     def explain(
         self,
@@ -227,11 +228,12 @@ class Engine:
     ) -> Synthesis:
         """The synthesis that an outcome stands for, with exact U, operators and reasons."""
         notes = left_out(question.evidence.atoms)
-        room, count = self._room(budget), int(outcome.num_tables)
-        if room < min(budget, len(self.index.tables)):
+        own = 0 if shards is None else 1  # the base costs none of the budget
+        room, count = self._room(budget + own) - own, int(outcome.num_tables) - own
+        if room < min(budget, len(self.index.tables) - own):
             notes.append(f"a search takes at most {room} tables; L = {budget} is more")
-        most = min(budget, BUDGET_BUCKETS[-1])
-        if fill and 0 < count < most:
+        most = min(budget, BUDGET_BUCKETS[-1] - own)
+        if fill and int(outcome.num_tables) and count < most:
             notes.append(
                 f"only {count} of at most {most} tables: the search found no other table near the question"
             )

@@ -152,8 +152,9 @@ def build_region(
     witnesses = list(dict.fromkeys(cluster for cluster, _, _ in actions))
     actions += _fragments(evidence, [w for w in witnesses if w != base], num_trees)
     if base is not None and num_trees:
-        actions += _neighbours(evidence, base, based)[: NUM_ACTIONS - len(actions)]
+        actions += _neighbours(evidence, base, based)[: max(0, NUM_ACTIONS - len(actions))]
 
+    actions = actions[:NUM_ACTIONS]
     clusters = list(dict.fromkeys(cluster for cluster, _, _ in actions))[: NUM_CLUSTERS // 2]
     known = set(clusters)
     actions = [action for action in actions if action[0] in known]
