@@ -6,15 +6,22 @@ import json
 import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import xxhash
 from tqdm import tqdm
 
-from graftjax.encode.encoder import Encoder
 from graftjax.files import replacing, writing
 
 _BATCH = 2048
+
+
+@runtime_checkable
+class TextEncoder(Protocol):
+    """The part of `graftjax.encode.Encoder` that is used here."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray: ...
 
 
 class TextCache:
@@ -32,7 +39,7 @@ class TextCache:
             self._known.update(found)
         self._used: set[str] = set()
 
-    def encode(self, texts: Iterable[str], encoder: Encoder, *, progress: bool | str) -> None:
+    def encode(self, texts: Iterable[str], encoder: TextEncoder, *, progress: bool | str) -> None:
         """Encode what is not known yet, saving batch by batch."""
         wanted = list(dict.fromkeys(texts))
         self._used.update(wanted)

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
-import xxhash
 from jaxtyping import Float, Int
 
 from graftjax.encode.text import column_text, schema_text
-from graftjax.files import replacing
+from graftjax.errors import GraftError
 from graftjax.lake.record import LakeIndex
+from graftjax.lake.text_cache import TextCache
 from graftjax.types import Table, TableId
 
 View = Literal["tables", "clusters"]
@@ -153,27 +153,16 @@ class Catalog:
 def cached_vectors(
     texts: Sequence[str], encoder: TextEncoder, folder: Path | None, *, label: str
 ) -> Float[np.ndarray, "N D"]:
-    """Vectors of `texts`, read from `folder` when these texts were encoded by this encoder before.
+    """Vectors of `texts`; those that were encoded before, for whatever list, are read from `folder`.
 
-    A damaged file is encoded anew; a folder that can't be written costs the cache, not the run.
+    A damaged part is encoded anew; a folder that can't be written costs the cache, not the run.
     """
     if not texts:
         return np.zeros((0, encoder.dim), np.float32)
     progress = label if sys.stderr.isatty() else False
-    if folder is None:
-        return encoder.encode(texts, progress=progress)
-    digest = xxhash.xxh3_128()
-    for text in (encoder.name, *texts):
-        data = text.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "little") + data)
-    path = folder / f"{digest.hexdigest()}.npy"
-    try:
-        vectors = np.load(path, allow_pickle=False)
-        if vectors.shape == (len(texts), encoder.dim) and vectors.dtype == np.float32:
-            return vectors
-    except (OSError, ValueError, EOFError):
-        pass
-    vectors = encoder.encode(texts, progress=progress)
-    with contextlib.suppress(OSError), replacing(path) as draft, draft.open("wb") as stream:
-        np.save(stream, vectors)
-    return vectors
+    if folder is not None:
+        with contextlib.suppress(GraftError):
+            cache = TextCache(folder, encoder.name)
+            cache.encode(texts, encoder, progress=progress)
+            return cache.vectors(texts, encoder.dim)
+    return encoder.encode(texts, progress=progress)

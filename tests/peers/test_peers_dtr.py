@@ -57,7 +57,7 @@ def test_vectors_are_cached_by_text_and_encoder(tmp_path):
     again = Dtr(Catalog(index, second, cache_folder=tmp_path)).retrieve(question, 3, 0)
     assert again == answer
     assert second.encoded == [question.question]
-    (cached,) = tmp_path.glob("*.npy")
+    (cached,) = tmp_path.rglob("part-*.npz")
     cached.write_bytes(b"damaged")
     Dtr(Catalog(index, third, cache_folder=tmp_path)).retrieve(question, 3, 0)
     assert len(third.encoded) > 1
