@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from _points import difference_figure, mean_figure, paired, seed_interval, shown
+from _points import difference_figure, mean_figure, on_record, paired, seed_interval, shown
 
 from graftjax.evaluate.markdown import table
 from graftjax.results.expected import Figure, figure_name
@@ -133,7 +133,7 @@ def draw_dials(lake: str, args: Any, figures: dict[str, Figure], defaults: dict[
                 log=sweep == "trajectories" or (sweep in DIALS and DIALS[sweep].log),
             )
         )  # fmt: skip
-    if not sweep_plot(panels, args.plot, f"F1, L={args.L}"):
+    if not sweep_plot(panels, on_record(args.plot, args, "docs/sensitivity.svg"), f"F1, L={args.L}"):
         print("no plot: matplotlib is not installed (pip install 'graftjax[plots]')", file=sys.stderr)
 
 

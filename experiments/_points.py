@@ -124,6 +124,14 @@ def paired(a: Sequence[Record], b: Sequence[Record]) -> Comparison | None:
         return None
 
 
+def on_record(given: Path | None, args: Any, record: str) -> Path:
+    """Where an experiment writes: what is given; `record` when the README is renewed with it; else a file of
+    that name beside the run's own files, so that no trial poses as a figure on record."""
+    if given is not None:
+        return given
+    return Path(record) if args.readme is not None else args.out / Path(record).name
+
+
 def save(
     name: str,
     args: PointArgs,

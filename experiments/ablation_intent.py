@@ -33,6 +33,7 @@ from _points import (
     PointArgs,
     check_common,
     difference_figure,
+    on_record,
     paired,
     point_figures,
     save,
@@ -83,8 +84,8 @@ class Args(PointArgs):
     too."""
     out: Path = Path("results/ablation_intent")
     """Folder for the result files, one JSON per reader, method, budget and seed."""
-    summary: Path = Path("results/ablation_intent.yaml")
-    """File for the figures."""
+    summary: Path | None = None
+    """File for the figures; default results/ablation_intent.yaml with --readme, else a file in --out."""
 
 
 def main() -> int:
@@ -137,8 +138,9 @@ def main() -> int:
                 figures[figure_name(lake, f"{name}/{method}", budget, "f1-difference")] = difference_figure(
                     found
                 )
+    place = on_record(args.summary, args, "results/ablation_intent.yaml")
     save(
-        "ablation_intent", args, args.summary, _lines(bench.dataset.title, lake, args, names, figures),
+        "ablation_intent", args, place, _lines(bench.dataset.title, lake, args, names, figures),
         figures, bench.place, seeds=tuple(range(args.seed, args.seed + args.runs)),
         encoder=bench.encoder.name,
         guidance=guidances[0].record()["guidance"], details=details,

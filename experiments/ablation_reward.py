@@ -26,6 +26,7 @@ from _points import (
     PointArgs,
     check_common,
     difference_figure,
+    on_record,
     paired,
     point_figures,
     save,
@@ -69,8 +70,8 @@ class Args(PointArgs):
     """File for what --tune chooses; default the one in the package."""
     out: Path = Path("results/ablation_reward")
     """Folder for the result files, one JSON per reward, method and budget."""
-    summary: Path = Path("results/ablation_reward.yaml")
-    """File for the figures."""
+    summary: Path | None = None
+    """File for the figures; default results/ablation_reward.yaml with --readme, else a file in --out."""
 
 
 def main() -> int:
@@ -120,8 +121,9 @@ def main() -> int:
         reward: found._asdict()
         for reward, found in gain_agreement(base, bench.cases, max(args.L), others).items()
     }
+    place = on_record(args.summary, args, "results/ablation_reward.yaml")
     save(
-        "ablation_reward", args, args.summary, _lines(bench.dataset.title, lake, args, thresholds, figures),
+        "ablation_reward", args, place, _lines(bench.dataset.title, lake, args, thresholds, figures),
         figures, bench.place, encoder=bench.encoder.name, guidance="exact",
         details={"thresholds": thresholds, "p": p_values, "gains_beside_igms": agreement},
     )  # fmt: skip

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from _points import PointArgs, check_common, mean_figure, save, seed_interval, shown, skipped_lines
+from _points import PointArgs, check_common, mean_figure, on_record, save, seed_interval, shown, skipped_lines
 
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import GraftError, UsageError
@@ -67,8 +67,8 @@ class Args(PointArgs):
     """Folder for the value functions; default beside the lake's index."""
     out: Path = Path("results/ablation_sampler")
     """Folder for the result files, one JSON per sampler, protocol, method and seed."""
-    summary: Path = Path("results/ablation_sampler.yaml")
-    """File for the figures."""
+    summary: Path | None = None
+    """File for the figures; default results/ablation_sampler.yaml with --readme, else a file in --out."""
 
 
 def main() -> int:
@@ -119,8 +119,9 @@ def main() -> int:
             every += [record for records in runs.values() for record in records]
             figures |= _figures(lake, args.L, sampler, protocol, errors, runs)
     seeds = tuple(range(args.seed, args.seed + args.runs))
+    place = on_record(args.summary, args, "results/ablation_sampler.yaml")
     save(
-        "ablation_sampler", args, args.summary, _lines(bench.dataset.title, lake, args, figures), figures,
+        "ablation_sampler", args, place, _lines(bench.dataset.title, lake, args, figures), figures,
         bench.place, seeds=seeds, over="seeds", encoder=bench.encoder.name, guidance="learned",
         details={"trajectories": args.trajectories, "steps": args.steps, "held_out": args.held_out},
     )  # fmt: skip

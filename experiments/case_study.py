@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from _points import PointArgs, check_common, save
+from _points import PointArgs, check_common, on_record, save
 
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import UsageError
@@ -55,10 +55,12 @@ class Args(PointArgs):
     """Search by exact gains, or by a value function: --checkpoint, else what was trained for the lake."""
     checkpoint: Path | None = None
     """A trained value function: the folder of a training run."""
-    picture: Path = Path("docs/case_study.svg")
-    """File for the picture."""
-    summary: Path = Path("results/case_study.yaml")
-    """File for the figures."""
+    picture: Path | None = None
+    """File for the picture; default docs/case_study.svg with --readme, else a file in --out."""
+    out: Path = Path("results/case_study")
+    """Folder for what is not on record."""
+    summary: Path | None = None
+    """File for the figures; default results/case_study.yaml with --readme, else a file in --out."""
 
 
 def main() -> int:
@@ -68,9 +70,11 @@ def main() -> int:
     if args.L < 1:
         raise UsageError(f"--L must be at least 1, not {args.L}")
     methods = check_methods(args.methods)
+    if args.question is not None and not args.question.strip():
+        raise UsageError("--question is empty")
     if args.id is not None and args.question is not None:
         raise UsageError("--id and --question both name a question: give one")
-    if args.picture.suffix.lower() != ".svg":
+    if args.picture is not None and args.picture.suffix.lower() != ".svg":
         raise UsageError(f"--picture {args.picture}: the name must end with .svg")
     bench = open_bench(
         args.lake, data_dir=args.data_dir, encoder=args.encoder, queries=args.queries, index_at=args.index
@@ -95,16 +99,18 @@ def main() -> int:
     found += answers(case.query, gold, methods, make, bench.index, args.L, bridges)
     tables = {table.id: table for table in bench.index.tables if table.id in taken.synthesis.tables}
     picture = case_picture(case.query.question, case.query.intent, taken.synthesis, tables, reference, found)
-    with writing(args.picture), replacing(args.picture) as draft:
+    place = on_record(args.picture, args, "docs/case_study.svg")
+    with writing(place), replacing(place) as draft:
         draft.write_text(picture, encoding="utf-8")
     lines = _lines(case.query, taken, found, gold)
     figures, details = _figures(bench.dataset.lake, args.L, taken, found)
     details["question"] = {"id": case.query.id, "text": case.query.question}
+    figures_at = on_record(args.summary, args, "results/case_study.yaml")
     save(
-        "case_study", args, args.summary, lines, figures, bench.place, over="one question",
+        "case_study", args, figures_at, lines, figures, bench.place, over="one question",
         encoder=bench.encoder.name, guidance=guidance.record()["guidance"], details=details,
     )  # fmt: skip
-    print(f"picture in {args.picture}")
+    print(f"picture in {place}")
     return 0
 
 

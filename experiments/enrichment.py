@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from _points import on_record
 from _tables import RunArgs, check_args
 
 from graftjax.console import parse_arguments, run_console
@@ -75,8 +76,8 @@ class Args(RunArgs):
     """Folder of the lake's index; default in the user's cache. Built when missing or stale."""
     out: Path = Path("results/enrichment")
     """Folder for the result files, one JSON per task, method, L and seed."""
-    summary: Path = Path("results/enrichment.yaml")
-    """File for the summary."""
+    summary: Path | None = None
+    """File for the summary; default results/enrichment.yaml with --readme, else a file in --out."""
     plot: Path | None = None
     """SVG of the metrics against L."""
     readme: Path | None = None
@@ -216,7 +217,7 @@ def _summarise(args: Args, lake: EnrichmentLake, records: list[Record]) -> None:
         figures=figures,
         details={**about, **details},
     )
-    write(args.summary, expected)
+    write(on_record(args.summary, args, "results/enrichment.yaml"), expected)
     made = blocks(figures, details)
     for lines in made.values():
         print("\n".join(lines), end="\n\n")

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from _points import on_record
 from _tables import RunArgs, check_args, check_lakes, finish, run_lake
 
 from graftjax.console import parse_arguments, run_console
@@ -51,8 +52,8 @@ class Args(RunArgs):
     """Folder for the result files, one JSON per lake, method, L and seed."""
     lakes: tuple[str, ...] = BENCHMARKS
     """Lakes, one or more of spider, bird and, to try the program, demo."""
-    summary: Path = Path("results/peers.yaml")
-    """File for the summary."""
+    summary: Path | None = None
+    """File for the summary; default results/peers.yaml with --readme, else a file in --out."""
     readme: Path | None = None
     """Document whose blocks `peers-<lake>` and `peers-gains` are renewed."""
 
@@ -66,7 +67,10 @@ def main() -> int:
     datasets = [resolve_dataset(lake, data_dir=args.data_dir) for lake in dict.fromkeys(args.lakes)]
     records = [record for dataset in datasets for record in run_lake(args, dataset, peers_once=True)]
     found = summary(records)
-    write(args.summary, Expected(**_about(args, records), **_measured(found)))
+    write(
+        on_record(args.summary, args, "results/peers.yaml"),
+        Expected(**_about(args, records), **_measured(found)),
+    )
     blocks = _blocks(found)
     for lines in blocks.values():
         print("\n".join(lines), end="\n\n")

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from _dials import DIALS, TRAINED, Point, defaults_of, dial_figures, dial_lines, draw_dials, values_of
-from _points import PointArgs, check_common, save, skipped_lines
+from _points import PointArgs, check_common, on_record, save, skipped_lines
 
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import GraftError, UsageError
@@ -67,12 +67,12 @@ class Args(PointArgs):
     """Further trajectories that the error of Q is measured on."""
     work: Path | None = None
     """Folder for the value functions; default beside the lake's index."""
-    plot: Path = Path("docs/sensitivity.svg")
+    plot: Path | None = None
     """File for the plot, .svg, .png or .pdf; needs matplotlib (extra `plots`)."""
     out: Path = Path("results/sensitivity")
     """Folder for the result files, one JSON per dial, value, method and seed."""
-    summary: Path = Path("results/sensitivity.yaml")
-    """File for the figures."""
+    summary: Path | None = None
+    """File for the figures; default results/sensitivity.yaml with --readme, else a file in --out."""
 
 
 def main() -> int:
@@ -103,8 +103,9 @@ def main() -> int:
     defaults = defaults_of(args)
     figures, p_values = dial_figures(lake, args, points, exact, defaults)
     draw_dials(lake, args, figures, defaults)
+    place = on_record(args.summary, args, "results/sensitivity.yaml")
     save(
-        "sensitivity", args, args.summary, dial_lines(bench.dataset.title, lake, args, figures, defaults),
+        "sensitivity", args, place, dial_lines(bench.dataset.title, lake, args, figures, defaults),
         figures, bench.place, seeds=tuple(range(args.seed, args.seed + args.runs)),
         over="seeds for trajectories and gamma, queries for the other dials", encoder=bench.encoder.name,
         guidance="learned for trajectories and gamma, exact for the other dials",
@@ -141,7 +142,7 @@ def _check(args: Args) -> None:
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1, not {getattr(args, name)}")
     if not 0 <= args.default_gamma <= 1:
         raise UsageError("--default-gamma must lie in [0, 1]")
-    if args.plot.suffix not in (".svg", ".png", ".pdf"):
+    if args.plot is not None and args.plot.suffix not in (".svg", ".png", ".pdf"):
         raise UsageError(f"--plot {args.plot}: the name must end with .svg, .png or .pdf")
 
 

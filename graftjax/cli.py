@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any, NoReturn
 
 import tyro
 
 from graftjax.commands import demo, fuse, index, inspect, report, search, train
 from graftjax.console import parse_arguments, run_console
+from graftjax.errors import UsageError
 
 
 def _subcommand(kind: type, name: str) -> Any:
     return Annotated[kind, tyro.conf.subcommand(name, prefix_name=False)]
 
 
+NAMES = ("index", "train", "search", "fuse", "report", "inspect", "demo")
 COMMANDS: Any = (
     _subcommand(index.Index, "index")
     | _subcommand(train.Train, "train")
@@ -27,6 +30,9 @@ COMMANDS: Any = (
 
 def run(argv: list[str] | None = None) -> int:
     """Carry out one command line; exit code 0. Raises GraftError, and SystemExit for `--help`."""
+    given = sys.argv[1:] if argv is None else argv
+    if given and not given[0].startswith("-") and given[0] not in NAMES:
+        raise UsageError(f"unknown command {given[0]!r}: choose from {', '.join(NAMES)}")
     match parse_arguments(COMMANDS, argv, program="graftjax"):
         case index.Index() as arguments:
             index.run(arguments)

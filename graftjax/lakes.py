@@ -28,6 +28,8 @@ def is_index(folder: Path) -> bool:
 
 def check_lake(lake: str | Path, option: str = "") -> None:
     """UsageError for what is neither a named lake nor a folder; `option` is what the user put before it."""
+    if lake not in NAMED and Path(lake).is_file():
+        raise UsageError(f"{option}{lake}: is a file; name the folder it lies in")
     if lake not in NAMED and not Path(lake).is_dir():
         raise UsageError(f"{option}{lake}: no such folder, and none of the lakes {', '.join(NAMED)}")
 

@@ -28,6 +28,7 @@ from graftjax.lake.index import open_index
 from graftjax.lake.record import LakeIndex
 from graftjax.lakes import dataset_of, rows_of
 from graftjax.report import Story, page
+from graftjax.search.cover import search_covering
 from graftjax.search.engine import Engine
 from graftjax.types import AtomSupport, Operator, Skip, Synthesis, TableId
 
@@ -114,12 +115,19 @@ class Lake:
         return rows_of(self.index.folder, self.index.tables, self._tables)
 
     def search(
-        self, question: str, *, L: int = 10, fill: bool = False, intent: IntentGraph | None = None
+        self,
+        question: str,
+        *,
+        L: int = 10,
+        fill: bool | None = None,
+        intent: IntentGraph | None = None,
     ) -> Found:
         """The best answer of at most L tables; an answer without tables says why in its notes.
 
-        `fill` spends the whole budget instead of stopping when the next table is not worth it. `intent`: what
-        the question asks for, default as the lake was opened to read questions.
+        `fill` spends the whole budget; without it the search stops when the next table is not worth it. Left
+        open, it stops too, but goes on for a question that was read by rules until what that names is
+        supported as well as the budget allows. `intent`: what the question asks for, default as the lake was
+        opened to read questions.
         """
         notes: tuple[str, ...] = ()
         question = question.encode("utf-8", "replace").decode(
@@ -127,7 +135,10 @@ class Lake:
         )  # a terminal may hand over broken bytes
         if intent is None:
             intent, notes = self.read(question)
-        found = self.engine.search(question, intent, budget=L, fill=fill)
+        if fill is None:
+            found = search_covering(self.engine, question, intent, L)
+        else:
+            found = self.engine.search(question, intent, budget=L, fill=fill)
         return Found(question, intent, replace(found, notes=(*notes, *found.notes)), self.guidance)
 
     def read(self, question: str) -> tuple[IntentGraph, tuple[str, ...]]:

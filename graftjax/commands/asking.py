@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import tyro
 
 from graftjax.commands.lakes import check_budget
+from graftjax.errors import UsageError
 from graftjax.lakes import check_lake
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ class Asking:
     L: int = 10
     """At most this many tables."""
     fill: bool = False
-    """Spend the whole budget instead of stopping when the next table is not worth it."""
+    """Spend the whole budget. Otherwise the search stops when the next table is not worth it; for a question
+    that was read by rules, when what it names is supported as well as the budget allows."""
     intents: Literal["auto", "lexical", "endpoint", "recorded"] = "auto"
     """Who reads the question: rules (lexical), a model at OPENAI_BASE_URL (endpoint), or the query file of
     demo, spider, bird (recorded); auto asks the model when OPENAI_API_KEY or OPENAI_BASE_URL is set."""
@@ -44,6 +46,8 @@ class Asking:
 
 def check(arguments: Asking) -> None:
     """UsageError for what can be known to be wrong before anything is loaded."""
+    if not arguments.question.strip():
+        raise UsageError("the question is empty")
     check_budget(arguments.L)
     check_lake(arguments.lake, "--lake ")
     from graftjax.evaluate.guidance import check_guidance
@@ -69,4 +73,4 @@ def open_asked(arguments: Asking, tables: Path | None = None) -> Lake:
 
 def ask(arguments: Asking, lake: Lake) -> Found:
     """The answer of the lake."""
-    return lake.search(arguments.question, L=arguments.L, fill=arguments.fill)
+    return lake.search(arguments.question, L=arguments.L, fill=arguments.fill or None)

@@ -33,4 +33,6 @@ def run(arguments: Index) -> None:
     from graftjax import describe
 
     index, _ = open_folder(arguments.folder, arguments.encoder, arguments.out)
+    if not index.tables:
+        show(f"{arguments.folder}: no tables there that can be read")
     show(describe.statistics(index), describe.skips(index.skips, "skipped"), f"index: {index.folder}")

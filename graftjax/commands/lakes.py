@@ -32,6 +32,8 @@ def open_folder(folder: Path, encoder_name: str, out: Path | None = None) -> tup
 
 def check_folder(folder: Path, option: str = "") -> None:
     """UsageError for a folder that isn't there; `option` is what the user put before it."""
+    if folder.is_file():
+        raise UsageError(f"{option}{folder}: is a file; name the folder it lies in")
     if not folder.is_dir():
         raise UsageError(f"{option}{folder}: no such folder")
 

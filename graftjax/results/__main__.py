@@ -125,6 +125,9 @@ def summarise(arguments: Summarise) -> int:
         raise UsageError(f"--metric {arguments.metric}: choose from {', '.join(METRICS)}")
     found = find_runs(arguments.paths)
     summary = groups.summarise(found.records, arguments.by or None, shared=arguments.shared)
+    if arguments.x is not None and arguments.x not in ("L", *summary.fields):
+        known = ", ".join(("L", *summary.fields))
+        raise UsageError(f"--x {arguments.x}: the rows do not differ by it; choose from {known}")
     if summary.rows:
         print("\n".join(text_table(summary)))
     print("\n".join(refused_lines(found.refused)), end="\n" if found.refused else "")

@@ -97,7 +97,7 @@ def test_a_case(run, tmp_path, capsys):
     assert "AIB" in out
     assert "| dtr |" in out
     assert "<svg" in (tmp_path / "a.svg").read_text()
-    found = yaml.safe_load((tmp_path / "results" / "case_study.yaml").read_text())
+    found = yaml.safe_load((tmp_path / "results" / "case_study" / "case_study.yaml").read_text())
     assert found["details"]["question"]["id"] == "demo-fig4"
     assert set(found["details"]["returned"]) == {"graft", "dtr"}
     # A question of one's own: nothing is known to be missed.
@@ -111,7 +111,7 @@ def test_dials(run, tmp_path, no_training):
     sweeps = ("--sweeps", "noise", "trajectories", "gamma", "--noise", "0.01", "0.5", "--gamma", "0.5", "0.8")
     sizes = ("--trajectories", "64", "128", "--gamma-trajectories", "128", "--runs", "2", "--plot", "a.svg")
     assert run("sensitivity", *FAST, *sweeps, *sizes, "--work", "work") == 0
-    found = read(tmp_path / "results" / "sensitivity.yaml")
+    found = read(tmp_path / "results" / "sensitivity" / "sensitivity.yaml")
     assert found.figures["demo/gamma=0.5/mape"].value == 20.5
     assert len(found.figures["demo/gamma=0.5/graft/L5/f1"].by_seed) == 2
     assert "demo/noise=0.5/graft/L5/f1-difference" in found.figures
@@ -124,8 +124,9 @@ def test_dials(run, tmp_path, no_training):
 
 
 def test_samplers(run, tmp_path, no_training):
-    assert run("ablation_sampler", *FAST, "--samplers", "anchor", "uniform", "--runs", "2") == 0
-    found = read(tmp_path / "results" / "ablation_sampler.yaml")
+    both = ("--protocols", "ours", "paper")
+    assert run("ablation_sampler", *FAST, "--samplers", "anchor", "uniform", "--runs", "2", *both) == 0
+    found = read(tmp_path / "results" / "ablation_sampler" / "ablation_sampler.yaml")
     assert found.figures["demo/anchor-paper/mape"].by_seed == (20.0, 21.0)
     assert "demo/uniform-ours/graft/L5/f1" in found.figures
     assert {settings.plain_words for _, settings in no_training} == {False, True}
@@ -144,7 +145,7 @@ def test_a_training_is_shared_and_not_repeated(run, tmp_path):
     assert len({one.st_ino for one in chunks}) < len(chunks)
     assert run("sensitivity", *FAST, *arguments) == 0
     assert reports == {path: path.stat().st_mtime_ns for path in reports}
-    found = read(tmp_path / "results" / "sensitivity.yaml")
+    found = read(tmp_path / "results" / "sensitivity" / "sensitivity.yaml")
     assert {"demo/gamma=0.5/graft/L5/f1", "demo/trajectories=128/mape"} <= set(found.figures)
 
 
