@@ -155,7 +155,7 @@ def _run(args: Args, lake: EnrichmentLake) -> list[Record]:
         0
     ]
     make = retriever_factory(
-        index, encoder, beside(folder, "peers"), guided.guide, tuned=args.dials == "tuned"
+        index, encoder, beside(folder, "peers"), guided.guide, tuned=args.dials == "tuned", based=True
     )
     budgets = sorted(set(args.L))
     runs = reference_runs(index, cases, budgets, seeds)

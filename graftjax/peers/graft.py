@@ -18,7 +18,7 @@ from graftjax.types import Synthesis
 class SearchEngine(Protocol):
     """The part of `graftjax.search.engine.Engine` used here."""
 
-    def warm_up(self, budgets: Sequence[int]) -> object: ...
+    def warm_up(self, budgets: Sequence[int], *, based: bool = False) -> object: ...
 
     def search(self, question: str, intent: IntentGraph, *, budget: int, fill: bool = False) -> Synthesis: ...
 
@@ -26,7 +26,8 @@ class SearchEngine(Protocol):
 class Graft:
     """Search under IGMS (Algorithm 3) as a retriever: by beam, or by whatever the engine does, under a name.
 
-    `graft` and `graft-fill` may share one engine, and the budgets that it is warm for in `warmed`.
+    `graft` and `graft-fill` may share one engine, and the budgets that it is warm for in `warmed`. `based`:
+    queries come with a base table, which wants programs of its own.
     """
 
     def __init__(
@@ -36,16 +37,21 @@ class Graft:
         fill: bool = False,
         name: str | None = None,
         warmed: set[int] | None = None,
+        based: bool = False,
     ) -> None:
         self.name = name or ("graft-fill" if fill else "graft")
         self._engine = engine
         self._fill = fill
         self._warmed = set() if warmed is None else warmed
+        self._based = based
 
     def warm_up(self, budgets: Sequence[int]) -> None:
         cold = [budget for budget in budgets if budget not in self._warmed]
         if cold:
-            self._engine.warm_up(cold)
+            if self._based:
+                self._engine.warm_up(cold, based=True)
+            else:
+                self._engine.warm_up(cold)
             self._warmed.update(cold)
 
     def retrieve(self, query: Query, budget: int, seed: int) -> Retrieval:

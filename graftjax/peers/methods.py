@@ -69,12 +69,14 @@ def retriever_factory(
     guide: Guide | None = None,
     *,
     tuned: bool = True,
+    based: bool = False,
 ) -> Callable[[str], Retriever]:
     """A function from a method's name to its retriever; `graft` and `graft-fill` share one engine, the peers
     a catalog for each view.
 
     `guide`: the value function that these two search by; exact gains without one. `tuned`: peers with the
-    dials that the tuning chose, not with their defaults (the published ones where there are any).
+    dials that the tuning chose, not with their defaults (the published ones where there are any). `based`:
+    queries come with a base table.
     """
     warmed: set[int] = set()
 
@@ -91,7 +93,7 @@ def retriever_factory(
     def make(name: str) -> Retriever:
         (name,) = check_methods([name])
         if name in GUIDED:
-            return Graft(engine(), fill=name == "graft-fill", warmed=warmed)
+            return Graft(engine(), fill=name == "graft-fill", warmed=warmed, based=based)
         if name == "graft-exact":
             from graftjax.search.exact_engine import ExactEngine
 
