@@ -54,11 +54,13 @@ def task_lines(figures: Mapping[str, Figure], details: Mapping[str, Any], lake: 
         share = "–" if not gap else f"{100 * gap[0]:.0f} % [{100 * gap[1]:.0f}, {100 * gap[2]:.0f}]"
         rows.append([name, *row, recalled, share])
     paper = LABELS[task]
-    known = paper_budgets(paper)
-    for method in dict.fromkeys(m for budget in budgets for m in paper_scores(paper, budget)):
+    known = paper_budgets(paper) if lake == paper else ()  # the demo's figures are not comparable
+    for method in dict.fromkeys(
+        m for budget in known if budget in budgets for m in paper_scores(paper, budget)
+    ):
         row = []
         for budget in budgets:
-            own = paper_scores(paper, budget).get(method) if budget in known else None
+            own = paper_scores(paper, budget).get(method) if budget in shared else None
             row += [f"{own['f1']:.3f}", f"{own[DOWNSTREAM[task][-1]]:.3f}"] if own else ["–", "–"]
         final = paper_scores(paper, last).get(method)
         rows.append([f"*paper: {method.upper()}*", *row, f"{final['recall']:.3f}" if final else "–", "–"])

@@ -125,8 +125,8 @@ def summarise(arguments: Summarise) -> int:
         raise UsageError(f"--metric {arguments.metric}: choose from {', '.join(METRICS)}")
     found = find_runs(arguments.paths)
     summary = groups.summarise(found.records, arguments.by or None, shared=arguments.shared)
-    if arguments.x is not None and arguments.x not in ("L", *summary.fields):
-        known = ", ".join(("L", *summary.fields))
+    if arguments.x is not None and arguments.x not in ("L", *summary.by):
+        known = ", ".join(("L", *summary.by))
         raise UsageError(f"--x {arguments.x}: the rows do not differ by it; choose from {known}")
     if summary.rows:
         print("\n".join(text_table(summary)))

@@ -77,7 +77,7 @@ def test_rewards(run, tmp_path, capsys):
 def test_readers(run, tmp_path):
     readers = ("gold", "recorded", "lexical", "words")
     assert run("ablation_intent", *FAST, "--readers", *readers, "--lost", "0.5", "--guidance", "exact") == 0
-    found = read(tmp_path / "results" / "ablation_intent.yaml")
+    found = read(tmp_path / "results" / "ablation_intent" / "ablation_intent.yaml")
     quality = {name: found.figures[f"demo/{name}/extraction-f1"].value for name in (*readers, "recorded-50%")}
     assert quality["gold"] == 1
     assert quality["gold"] > quality["recorded"] > quality["recorded-50%"]
@@ -184,4 +184,4 @@ def test_no_scored_query_is_an_error_not_a_score(run, tmp_path):
     arguments = ("--rewards", "igms", "--queries", "q.jsonl", "--methods", "graft", "--L", "5")
     with pytest.raises(GraftError, match="not one scored query"):
         run("ablation_reward", *arguments)
-    assert not read(tmp_path / "results" / "ablation_reward.yaml").figures
+    assert not read(tmp_path / "results" / "ablation_reward" / "ablation_reward.yaml").figures
