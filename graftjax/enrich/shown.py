@@ -55,9 +55,8 @@ def task_lines(figures: Mapping[str, Figure], details: Mapping[str, Any], lake: 
         rows.append([name, *row, recalled, share])
     paper = LABELS[task]
     known = paper_budgets(paper) if lake == paper else ()  # the demo's figures are not comparable
-    for method in dict.fromkeys(
-        m for budget in known if budget in budgets for m in paper_scores(paper, budget)
-    ):
+    shared = [budget for budget in budgets if budget in known]
+    for method in dict.fromkeys(m for budget in shared for m in paper_scores(paper, budget)):
         row = []
         for budget in budgets:
             own = paper_scores(paper, budget).get(method) if budget in shared else None
