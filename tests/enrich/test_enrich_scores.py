@@ -79,6 +79,7 @@ def by_method(records: list[dict], lake: str) -> dict[str, list[dict]]:
     return found
 
 
+@pytest.mark.slow
 def test_all_gold_pieces_help_and_scores_are_kept(made, tmp_path, monkeypatch):
     records = records_of(made, tmp_path)
     regression, classes = by_method(records, "regression"), by_method(records, "classification")

@@ -38,6 +38,7 @@ def test_other_lakes_are_refused():
         mixed_lake("bird", None, 0)
 
 
+@pytest.mark.slow
 def test_a_size_is_measured(tmp_path: Path, monkeypatch):
     use_compile_cache()
     monkeypatch.setattr("graftjax.encode.load_encoder", lambda name: _Words())

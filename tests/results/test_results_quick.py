@@ -59,6 +59,7 @@ def test_record_check_and_a_changed_record(arguments, tmp_path, monkeypatch, cap
     assert "7 OK, 0 NEAR, 1 OFF, 0 not run" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_method_that_can_not_start_is_off_and_the_others_run(arguments, tmp_path, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("boom")
