@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from graftjax.errors import GraftError, UsageError
-from graftjax.evaluate.markdown import replace_block
+from graftjax.evaluate.markdown import renew
 from graftjax.evaluate.metrics import METRICS, bootstrap_interval
 from graftjax.evaluate.significance import Comparison, Record, compare, scores_by_query
-from graftjax.files import replacing
+from graftjax.evaluate.variants import Bench, open_bench
 from graftjax.results.expected import Expected, Figure, figure_name, header, write
 
 TOLERANCE = 0.02
@@ -36,6 +37,8 @@ class PointArgs:
     """Text encoder: embedded, a model folder, or a hub name."""
     limit: int = 0
     """Only the first so many queries, to try the program; 0 for all."""
+    methods: tuple[str, ...] = ("graft", "graft-fill")
+    """graft (stops by itself) or graft-fill (spends the budget), or both."""
     fresh: bool = False
     """Run every point again, whatever result files an earlier run left."""
     readme: Path | None = None
@@ -50,6 +53,17 @@ def check_common(args: PointArgs) -> None:
         raise UsageError(f"--index {args.index}: not a folder")
     if args.readme is not None and not args.readme.is_file():
         raise UsageError(f"--readme {args.readme}: no such file")
+
+
+def opened(args: PointArgs) -> Bench:
+    """The lake and its questions; what is odd about them is said on stderr."""
+    bench = open_bench(
+        args.lake, data_dir=args.data_dir, encoder=args.encoder, queries=args.queries, index_at=args.index,
+        limit=args.limit,
+    )  # fmt: skip
+    for warning in bench.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return bench
 
 
 def mean_figure(
@@ -147,11 +161,7 @@ def save(
     print("\n".join(lines))
     print(f"\nfigures in {summary}")
     if args.readme is not None:
-        text = args.readme.read_text(encoding="utf-8")
-        block = name.replace("_", "-")
-        text = replace_block(text, block, f"experiments/{name}.py", lines)
-        with replacing(args.readme) as draft:
-            draft.write_text(text, encoding="utf-8")
+        renew(args.readme, {name.replace("_", "-"): lines}, f"experiments/{name}.py")
 
 
 def skipped_lines(records: Sequence[Record]) -> list[str]:

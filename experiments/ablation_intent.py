@@ -34,6 +34,7 @@ from _points import (
     check_common,
     difference_figure,
     on_record,
+    opened,
     paired,
     point_figures,
     save,
@@ -46,7 +47,7 @@ from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.guidance import check_guidance
 from graftjax.evaluate.markdown import table
 from graftjax.evaluate.metrics import bootstrap_interval
-from graftjax.evaluate.variants import Bench, check_points, open_bench, run_point
+from graftjax.evaluate.variants import Bench, check_points, run_point
 from graftjax.results.expected import Figure, figure_name
 
 READERS = ("gold", "recorded", "lexical", "words", "endpoint")
@@ -65,8 +66,6 @@ class Args(PointArgs):
 
     L: tuple[int, ...] = (10,)
     """Budgets: at most this many tables per query; one or more."""
-    methods: tuple[str, ...] = ("graft", "graft-fill")
-    """graft (stops by itself) or graft-fill (spends the budget), or both."""
     readers: tuple[str, ...] = ("gold", "recorded", "lexical", "words")
     """Readers to run, one or more of gold, recorded, lexical, words, endpoint."""
     lost: tuple[float, ...] = (0.25, 0.5, 0.75)
@@ -91,15 +90,10 @@ class Args(PointArgs):
 def main() -> int:
     args = parse_arguments(Args, description=__doc__)
     _check(args)
-    bench = open_bench(
-        args.lake, data_dir=args.data_dir, encoder=args.encoder, queries=args.queries, index_at=args.index,
-        limit=args.limit,
-    )  # fmt: skip
+    bench = opened(args)
     from graftjax.evaluate.guidance import find_guidances
     from graftjax.search.engine import Engine
 
-    for warning in bench.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     guidances = find_guidances(
         bench.index.folder, bench.encoder.name, args.checkpoint, args.guidance, seed=args.seed, runs=args.runs
     )

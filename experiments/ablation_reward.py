@@ -27,6 +27,7 @@ from _points import (
     check_common,
     difference_figure,
     on_record,
+    opened,
     paired,
     point_figures,
     save,
@@ -60,8 +61,6 @@ class Args(PointArgs):
 
     L: tuple[int, ...] = (5, 10, 15)
     """Budgets: at most this many tables per query; one or more."""
-    methods: tuple[str, ...] = ("graft", "graft-fill")
-    """graft (stops by itself) or graft-fill (spends the budget), or both."""
     rewards: tuple[str, ...] = REWARDS
     """Rewards to run, one or more of igms, R1, R2, R3, R4; the others are compared with igms."""
     tune: bool = False
@@ -87,15 +86,10 @@ def main() -> int:
         raise UsageError("--tuned names a file for --tune: give both")
     if args.tune:
         _tune(args)
-    bench = open_bench(
-        args.lake, data_dir=args.data_dir, encoder=args.encoder, queries=args.queries, index_at=args.index,
-        limit=args.limit,
-    )  # fmt: skip
+    bench = opened(args)
     from graftjax.evaluate.reward_thresholds import THRESHOLDS, settings_of
     from graftjax.search.engine import Engine
 
-    for warning in bench.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     base = Engine(bench.index, bench.encoder)
     runs: dict[tuple[str, str], dict[int, list[Any]]] = {}
     thresholds = {}

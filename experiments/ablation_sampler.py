@@ -20,13 +20,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from _points import PointArgs, check_common, mean_figure, on_record, save, seed_interval, shown, skipped_lines
+from _points import (
+    PointArgs,
+    check_common,
+    mean_figure,
+    on_record,
+    opened,
+    save,
+    seed_interval,
+    shown,
+    skipped_lines,
+)
 
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.datasets import beside
 from graftjax.evaluate.markdown import table
-from graftjax.evaluate.variants import check_points, open_bench, run_point
+from graftjax.evaluate.variants import check_points, run_point
 from graftjax.results.expected import Figure, figure_name
 
 SAMPLERS = ("centrality", "anchor", "uniform")
@@ -51,8 +61,6 @@ class Args(PointArgs):
     """ours (reworded, with wrong tables) or paper (recorded walks, the lake's words), or both."""
     L: int = 10
     """Budget: at most this many tables per query."""
-    methods: tuple[str, ...] = ("graft", "graft-fill")
-    """graft (stops by itself) or graft-fill (spends the budget), or both."""
     seed: int = 0
     """First training seed."""
     runs: int = 3
@@ -74,16 +82,11 @@ class Args(PointArgs):
 def main() -> int:
     args = parse_arguments(Args, description=__doc__)
     _check(args)
-    bench = open_bench(
-        args.lake, data_dir=args.data_dir, encoder=args.encoder, queries=args.queries, index_at=args.index,
-        limit=args.limit,
-    )  # fmt: skip
+    bench = opened(args)
     from graftjax.evaluate.trained_points import guided, train_point
     from graftjax.search.engine import Engine
     from graftjax.training.settings import JobSettings
 
-    for warning in bench.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     engine = Engine(bench.index, bench.encoder)
     work = args.work or beside(bench.index.folder, "samplers")
     lake = bench.dataset.lake

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from _dials import DIALS, TRAINED, Point, defaults_of, dial_figures, dial_lines, draw_dials, values_of
-from _points import PointArgs, check_common, on_record, save, skipped_lines
+from _points import PointArgs, check_common, on_record, opened, save, skipped_lines
 
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.datasets import beside
-from graftjax.evaluate.variants import Bench, check_points, open_bench, run_point
+from graftjax.evaluate.variants import Bench, check_points, run_point
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,6 @@ class Args(PointArgs):
     """α, each in [0, 1]."""
     L: int = 10
     """Budget: at most this many tables per query."""
-    methods: tuple[str, ...] = ("graft", "graft-fill")
-    """graft (stops by itself) or graft-fill (spends the budget), or both."""
     seed: int = 0
     """First training seed."""
     runs: int = 3
@@ -78,14 +76,9 @@ class Args(PointArgs):
 def main() -> int:
     args = parse_arguments(Args, description=__doc__)
     _check(args)
-    bench = open_bench(
-        args.lake, data_dir=args.data_dir, encoder=args.encoder, queries=args.queries, index_at=args.index,
-        limit=args.limit,
-    )  # fmt: skip
+    bench = opened(args)
     from graftjax.search.engine import Engine
 
-    for warning in bench.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     engine = Engine(bench.index, bench.encoder)
     points: list[Point] = []
     for sweep in dict.fromkeys(args.sweeps):

@@ -102,19 +102,18 @@ def _same_meaning(index: LakeIndex, table: Table, encoder: Encoder) -> _Place | 
             possible.append(cluster)
     if not possible or not families:
         return None
-    schema = index.kinds["schema"]
-    vector = encoder.encode(
-        [schema_text(table.id.name, [column.header or column.name for column in table.columns])]
-    )[0]
-    near = np.argsort(-(schema.space.dense[schema.first[possible]] @ vector), kind="stable")[:NEIGHBOURS]
+    headers = [column.header or column.name for column in table.columns]
+    vector = encoder.encode([schema_text(table.id.name, headers)])[0]
+    schemas = np.asarray(index.space.dense)[index.nodes.schema[possible, 0]]
+    near = np.argsort(-(schemas @ vector), kind="stable")[:NEIGHBOURS]
     own = _slots([[(column, table.n_rows)] for column in table.columns], encoder)
     best: _Place | None = None
     for cluster in (possible[place] for place in near):
         lead = tables[members[cluster][0]]
         classes = index.graph.classes[cluster]
-        names = encoder.encode([table_text(table.id.name), table_text(lead.id.name)])
         if len(classes) != len(own):
             continue
+        names = encoder.encode([table_text(table.id.name), table_text(lead.id.name)])
         found = match_slots(own, _slots(_columns_of(index, cluster), encoder), float(names[0] @ names[1]))
         if found is not None and (best is None or found.confidence > best.confidence):
             best = _Place(cluster, found.confidence, classes[found.partner].astype(np.int32))
