@@ -164,14 +164,17 @@ def save(
         renew(args.readme, {name.replace("_", "-"): lines}, f"experiments/{name}.py")
 
 
-def skipped_lines(records: Sequence[Record]) -> list[str]:
-    """A line for each run that left out queries."""
-    return [
-        f"{one['config'].get('variant', one['method'])} {one['method']} L={one['L']}: {one['n_skipped']} of "
-        f"{one['n_queries']} queries skipped, not scored (first: {one['skipped'][0]['reason']})"
-        for one in records
-        if one["n_skipped"]
-    ]
+def tell_skipped(records: Sequence[Record]) -> None:
+    """Print a line for each run that left out queries; GraftError when a run has not one scored query."""
+    for one in records:
+        if one["n_skipped"]:
+            print(
+                f"{one['config'].get('variant', one['method'])} {one['method']} L={one['L']}: "
+                f"{one['n_skipped']} of {one['n_queries']} queries skipped, not scored "
+                f"(first: {one['skipped'][0]['reason']})"
+            )
+    if any(one["metrics"] is None for one in records):
+        raise GraftError("a run has not one scored query; see `skipped` in its result file")
 
 
 def shown(figure: Figure | None, sign: str = "") -> str:

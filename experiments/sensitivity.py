@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from _dials import DIALS, TRAINED, Point, defaults_of, dial_figures, dial_lines, draw_dials, values_of
-from _points import PointArgs, check_common, on_record, opened, save, skipped_lines
+from _points import PointArgs, check_common, on_record, opened, save, tell_skipped
 
 from graftjax.console import parse_arguments, run_console
-from graftjax.errors import GraftError, UsageError
+from graftjax.errors import UsageError
 from graftjax.evaluate.datasets import beside
 from graftjax.evaluate.variants import Bench, check_points, run_point
 
@@ -105,9 +105,7 @@ def main() -> int:
         details={"p": p_values, "steps": args.steps, "gamma_trajectories": args.gamma_trajectories},
     )  # fmt: skip
     every = [record for point in points for runs in point.runs.values() for record in runs]
-    print("\n".join(skipped_lines(every)))
-    if any(record["metrics"] is None for record in every):
-        raise GraftError("a run has not one scored query; see `skipped` in its result file")
+    tell_skipped(every)
     return 0
 
 
