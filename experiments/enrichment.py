@@ -64,8 +64,10 @@ class Args(RunArgs):
     """Most rows of a source, a random choice; default 8,000, demo 800."""
     distractors: int | None = None
     """So many of the distractors, a random choice, instead of all."""
+    runs: int = 3
+    """Number of runs, with seeds seed, seed + 1, ... of the predictor's folds and of the random tables."""
     split_seed: int = 0
-    """Seed of the split into pieces. --seed and --runs are those of the predictor's folds."""
+    """Seed of the split into pieces."""
     sources: tuple[str, ...] = ()
     """Only these sources, by name."""
     shuffle_target: bool = False

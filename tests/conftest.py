@@ -58,6 +58,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Bytes are named by their argument, not by their content: what gzip and zip make holds the time of day,
+    and two workers that collect in different seconds have to agree on the names of all tests."""
+    return argname if isinstance(val, bytes | bytearray) else None
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     _session_cache.cleanup()
 
