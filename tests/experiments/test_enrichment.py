@@ -40,14 +40,25 @@ def run(tmp_path, monkeypatch):
 
 def test_summary_document_plot_and_runs(run, tmp_path, capsys):
     (tmp_path / "README.md").write_text(DOCUMENT)
-    few = ("--sources", "crop_harvests", "clinic_visits", "--L", "3", "--methods", "dtr", "rear+unions")
+    few = (
+        "--sources",
+        "crop_harvests",
+        "clinic_visits",
+        "--L",
+        "3",
+        "--methods",
+        "dtr",
+        "rear+unions",
+        "--runs",
+        "2",
+    )
     assert run(*few, "--readme", "README.md", "--plot", "docs/e.svg") == 0
     found = read(tmp_path / "results" / "enrichment.yaml")
     lake = "demo-enrichment_regression"
     for method in ("dtr", "rear+unions", "base", "oracle", "random"):
         figure = found.figures[f"{lake}/{method}/L3/nrmse"]
         assert figure.value > 0
-        assert figure.runs == (3 if method == "random" else 1)
+        assert figure.runs == (3 if method == "random" else 2)
     assert found.figures[f"{lake}/oracle/L3/recall"].value == 1
     assert set(found.details["gap_closed"]) <= {lake, "demo-enrichment_classification"}
     text = (tmp_path / "README.md").read_text()
