@@ -12,7 +12,9 @@ from _points import difference_figure, mean_figure, on_record, paired, seed_inte
 from graftjax.evaluate.markdown import table
 from graftjax.results.expected import Figure, figure_name
 
-TRAINED = ("trajectories", "gamma")
+COUNTED = ("trajectories", "text_trajectories")
+"""Dials that are a number of trajectories, by increasing ignorance of the networks."""
+TRAINED = (*COUNTED, "gamma")
 """Dials of the training."""
 
 
@@ -51,7 +53,7 @@ class Point:
 def values_of(args: Any, sweep: str) -> list[float]:
     values = list(dict.fromkeys(getattr(args, sweep)))
     # The largest collection first: the others then take what they need from it.
-    return sorted(values, reverse=True) if sweep == "trajectories" else values
+    return sorted(values, reverse=True) if sweep in COUNTED else values
 
 
 def defaults_of(args: Any) -> dict[str, float]:
@@ -63,7 +65,8 @@ def defaults_of(args: Any) -> dict[str, float]:
         name: float(getattr(settings if hasattr(settings, dial.field) else settings.score, dial.field))
         for name, dial in DIALS.items()
     }
-    return {**found, "gamma": args.default_gamma, "trajectories": float(max(args.trajectories, default=0))}
+    counts = {sweep: float(max(getattr(args, sweep), default=0)) for sweep in COUNTED}
+    return {**found, "gamma": args.default_gamma, **counts}
 
 
 def dial_figures(
@@ -99,7 +102,11 @@ def dial_figures(
 
 
 def title_of(sweep: str) -> str:
-    named = {"trajectories": "number of trajectories", "gamma": "γ, discount of a decision"}
+    named = {
+        "trajectories": "number of trajectories",
+        "text_trajectories": "the same, networks read texts only",
+        "gamma": "γ, discount of a decision",
+    }
     return named.get(sweep) or DIALS[sweep].symbol
 
 
@@ -130,7 +137,7 @@ def draw_dials(lake: str, args: Any, figures: dict[str, Figure], defaults: dict[
             SweepPanel(
                 title_of(sweep), sweep, tuple(curves), defaults[sweep],
                 reference.value if reference and sweep in TRAINED else None,
-                log=sweep == "trajectories" or (sweep in DIALS and DIALS[sweep].log),
+                log=sweep in COUNTED or (sweep in DIALS and DIALS[sweep].log),
             )
         )  # fmt: skip
     if not sweep_plot(panels, on_record(args.plot, args, "docs/sensitivity.svg"), f"F1, L={args.L}"):

@@ -10,7 +10,7 @@ Readers, from the best to the crudest:
   upper row.
 * recorded: a frontier model's answer to the prompt, given the question only, as the query file has it.
 * recorded-25%, -50%, -75%: the same, of which that share of trees, attributes, values and joins is lost at
-  random.
+  random; recorded-25%-words and so on: what is left, as one tree of words.
 * lexical: rules, without a model.
 * words: one tree made of the question's content words.
 * endpoint: any OpenAI-compatible model at OPENAI_BASE_URL or with OPENAI_API_KEY (off unless asked for).
@@ -51,6 +51,7 @@ from graftjax.evaluate.variants import Bench, check_points, run_point
 from graftjax.results.expected import Figure, figure_name
 
 READERS = ("gold", "recorded", "lexical", "words", "endpoint")
+_AS_WORDS = "-words"
 PAPER = {
     "GPT-5": (0.792, 0.671),
     "GPT-5-mini": (0.774, 0.668),
@@ -71,6 +72,9 @@ class Args(PointArgs):
     lost: tuple[float, ...] = (0.25, 0.5, 0.75)
     """Shares of the recorded graphs that are lost in further rows, each in (0, 1); leave empty for no such
     rows."""
+    as_words: bool = True
+    """Beside each share that is lost: what is left of the graphs, as one tree of words. It tells whether a
+    worse reader loses by the words that it misses or by the structure."""
     seed: int = 0
     """Seed of what is lost, and of the first value function."""
     guidance: Literal["auto", "learned", "exact"] = "auto"
@@ -104,7 +108,9 @@ def main() -> int:
     details: dict[str, Any] = {"unread_gold_sql": unread, "sources": {}, "kinds": {}}
     every: list[Any] = []
     best: dict[tuple[str, int], list[Any]] = {}
-    names = [*dict.fromkeys(args.readers), *(f"recorded-{share:.0%}" for share in dict.fromkeys(args.lost))]
+    ends = ("", _AS_WORDS) if args.as_words else ("",)
+    lost = [f"recorded-{share:.0%}{end}" for share in dict.fromkeys(args.lost) for end in ends]
+    names = [*dict.fromkeys(args.readers), *lost]
     for name in names:
         runs: dict[tuple[str, int], list[Any]] = {}
         for number in range(args.runs):
@@ -184,7 +190,7 @@ def _read(
     """The questions as a reader reads them, and how many graphs came from where."""
     from graftjax.evaluate.cases import with_queries
     from graftjax.evaluate.intents import prepare_intents
-    from graftjax.evaluate.weak_intents import damaged_intent, words_intent
+    from graftjax.evaluate.weak_intents import damaged_intent, intent_as_words, words_intent
 
     queries = [case.query for case in bench.cases]
     if name in ("lexical", "endpoint"):
@@ -204,9 +210,10 @@ def _read(
     source = Counter("lexical" if query.intent and query.intent.rough else "recorded" for query in queries)
     if name == "recorded":
         return bench, dict(source)
-    share = next(one for one in args.lost if name == f"recorded-{one:.0%}")
+    share = next(one for one in args.lost if name.removesuffix(_AS_WORDS) == f"recorded-{one:.0%}")
+    shape = intent_as_words if name.endswith(_AS_WORDS) else lambda intent: intent
     changed = [
-        replace(query, intent=query.intent and damaged_intent(query.intent, share, rng))
+        replace(query, intent=query.intent and shape(damaged_intent(query.intent, share, rng)))
         for query, rng in zip(queries, _generators(seed, share, len(queries)), strict=True)
     ]
     return bench.asking(with_queries(bench.cases, changed)), dict(source)

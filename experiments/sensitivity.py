@@ -2,10 +2,11 @@
 
 Command:   python experiments/sensitivity.py --readme README.md
 Hardware:  2 CPU cores
-Time:      exact sweeps 6 min on Spider with a built index; a training 1.5 min on a core, 21 of them
+Time:      exact sweeps 6 min on Spider with a built index; a training 1.5 min on a core, 36 of them
 Expected:  results/sensitivity.yaml and docs/sensitivity.svg as they are in the repository
 
-`trajectories` and `gamma` train a value function for every value and seed. Trajectories and episodes are
+`trajectories` and `gamma` train a value function for every value and seed; `text_trajectories` is the first
+of them with networks that read texts instead of the search's exact numbers. Trajectories and episodes are
 collected once a seed (those of `graftjax train` are taken where they fit), and implicit Q-learning alone is
 repeated, for the same number of updates everywhere; intervals are over seeds (Student's t). The other dials
 need no training: the search goes by exact gains, and intervals are over questions. Differences to the
@@ -20,7 +21,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from _dials import DIALS, TRAINED, Point, defaults_of, dial_figures, dial_lines, draw_dials, values_of
+from _dials import (
+    COUNTED,
+    DIALS,
+    TRAINED,
+    Point,
+    defaults_of,
+    dial_figures,
+    dial_lines,
+    draw_dials,
+    values_of,
+)
 from _points import PointArgs, check_common, on_record, opened, save, tell_skipped
 
 from graftjax.console import parse_arguments, run_console
@@ -34,9 +45,12 @@ class Args(PointArgs):
     """Arguments of the sensitivity study."""
 
     sweeps: tuple[str, ...] = (*TRAINED, *DIALS)
-    """Dials to sweep, one or more of trajectories, gamma, beam, anchors, hop, noise, alpha."""
-    trajectories: tuple[int, ...] = (256, 1024, 2048, 4096)
+    """Dials to sweep, one or more of trajectories, text_trajectories, gamma, beam, anchors, hop, noise,
+    alpha."""
+    trajectories: tuple[int, ...] = (16, 64, 256, 1024, 2048, 4096)
     """Numbers of trajectories; that of the γ sweep is --gamma-trajectories."""
+    text_trajectories: tuple[int, ...] = (64, 256, 4096)
+    """Numbers of trajectories for networks that read texts and no exact numbers."""
     gamma: tuple[float, ...] = (0.0, 0.4, 0.8, 1.0)
     """Discounts of a decision, each in [0, 1]."""
     beam: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
@@ -120,9 +134,9 @@ def _check(args: Args) -> None:
             raise UsageError(f"--sweeps {sweep}: choose from {', '.join(known)}")
         if not getattr(args, sweep):
             raise UsageError(f"--{sweep} needs one or more values")
-    for name in ("trajectories", "beam", "anchors"):
+    for name in (*COUNTED, "beam", "anchors"):
         if any(value < 1 for value in getattr(args, name)):
-            raise UsageError(f"--{name} must be at least 1")
+            raise UsageError(f"--{name.replace('_', '-')} must be at least 1")
     for name in ("gamma", "hop", "alpha"):
         if any(not 0 <= value <= 1 for value in getattr(args, name)):
             raise UsageError(f"--{name} must lie in [0, 1]")
@@ -160,16 +174,18 @@ def _trained(bench: Bench, engine: Any, args: Args, sweep: str, value: float) ->
     from graftjax.evaluate.trained_points import guided, train_point
     from graftjax.training.settings import JobSettings
 
-    count = int(value) if sweep == "trajectories" else args.gamma_trajectories
-    gamma = args.default_gamma if sweep == "trajectories" else value
+    count, gamma = (int(value), args.default_gamma) if sweep in COUNTED else (args.gamma_trajectories, value)
+    texts = sweep == "text_trajectories"
     work = args.work or beside(bench.index.folder, "sensitivity")
     runs: dict[str, list[Any]] = {method: [] for method in dict.fromkeys(args.methods)}
     errors = []
     for seed in range(args.seed, args.seed + args.runs):
         settings = JobSettings(
-            seed=seed, trajectories=count, held_out=args.held_out, steps=args.steps, gamma=gamma
-        )
-        folder = work / f"trajectories{count}-gamma{gamma:g}-steps{args.steps}-seed{seed}"
+            seed=seed, trajectories=count, held_out=args.held_out, steps=args.steps, gamma=gamma,
+            reads="texts" if texts else None,
+        )  # fmt: skip
+        read = "-texts" if texts else ""
+        folder = work / f"trajectories{count}-gamma{gamma:g}-steps{args.steps}{read}-seed{seed}"
         own = sorted(work.glob(f"trajectories*-seed{seed}"), key=_size, reverse=True)
         trained = train_point(
             bench, folder, settings, [*own, value_folder(bench.index.folder, seed)], fresh=args.fresh,

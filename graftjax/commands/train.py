@@ -55,6 +55,9 @@ class Train:
     """Walks per trajectory that may take wrong tables; 0 trains on recorded ones only, as the paper does."""
     plain_words: bool = False
     """Leave the intents in the lake's own words, as the paper does."""
+    reads: Literal["numbers", "texts", "both"] | None = None
+    """What the networks read beside types and edges: exact numbers, text vectors, or both; default that of
+    the preset (cpu: numbers, paper: both)."""
     policy: bool = False
     """Train the policy head as well; no search uses it."""
     fresh: bool = False

@@ -34,8 +34,8 @@ class TrigramIndex:
 
     vocabulary: dict[str, int]
     idf: Float[np.ndarray, " V"]
-    rows: sp.csr_matrix
-    """[n, V] float32."""
+    blocks: tuple[sp.csr_matrix, ...]
+    """The rows of the texts, [., V] float32 each; one block at least."""
     num_texts: int
     """Texts that the weights come from: n, or more where these are a part."""
 
@@ -48,11 +48,16 @@ class TrigramIndex:
         vocabulary = {gram: i for i, gram in enumerate(sorted(frequency))}
         df = np.array([frequency[gram] for gram in vocabulary], np.float64)
         idf = np.log1p(len(texts) / df) if len(df) else np.zeros(0)
-        return cls(vocabulary, idf, _matrix(counts, vocabulary, idf, len(texts)), len(texts))
+        return cls(vocabulary, idf, (_matrix(counts, vocabulary, idf, len(texts)),), len(texts))
 
     def part(self, numbers: Int[np.ndarray, " m"]) -> TrigramIndex:
         """The rows of these texts, weighted as among all of them."""
-        return TrigramIndex(self.vocabulary, self.idf, self.rows[numbers], self.num_texts)
+        return TrigramIndex(self.vocabulary, self.idf, (self.rows[numbers],), self.num_texts)
+
+    @cached_property
+    def rows(self) -> sp.csr_matrix:
+        """[n, V] float32: all blocks in one, made when it is first asked for."""
+        return self.blocks[0] if len(self.blocks) == 1 else sp.csr_matrix(sp.vstack(self.blocks))
 
     @cached_property
     def _postings(self) -> sp.csr_matrix:

@@ -17,6 +17,7 @@ from jaxtyping import Float, Int
 
 from graftjax.encode.lexical import TrigramIndex
 from graftjax.encode.projection import Projection
+from graftjax.encode.rows import StackedRows
 
 LEXICAL_SHARE = 0.3
 """λ, chosen on tuning questions."""
@@ -27,7 +28,7 @@ class TextSpace:
     """The distinct texts of a lake's nodes, embedded."""
 
     texts: tuple[str, ...]
-    dense: Float[np.ndarray, "n D"]
+    dense: Float[np.ndarray, "n D"] | StackedRows
     trigrams: TrigramIndex
     projection: Projection | None = None
     """Of the dense vectors; None takes them as the encoder gives them."""
@@ -55,7 +56,7 @@ class TextSpace:
         return replace(
             self,
             texts=tuple(self.texts[number] for number in numbers),
-            dense=np.ascontiguousarray(np.asarray(self.dense)[numbers]),
+            dense=np.ascontiguousarray(self.dense[numbers]),
             trigrams=self.trigrams.part(numbers),
         )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graftjax.errors import GraftError, UsageError
 from graftjax.evaluate.datasets import beside
+from graftjax.files import read_json
 
 if TYPE_CHECKING:
     from graftjax.search.guide import Guide
@@ -98,7 +99,7 @@ def find_guidance(
     folder = value_folder(index_folder)
     try:
         if folder.is_dir():
-            return _said(_load(folder, encoder_name))
+            return _said(_load(folder, encoder_name), _since(index_folder, folder))
         reason = "no value function was trained for this lake, see `graftjax train`"
     except GraftError as error:
         reason = str(error)
@@ -120,6 +121,16 @@ def _load(folder: Path, encoder_name: str) -> Guidance:
     return Guidance(trained.guide, trained.path, trained.step, trained.seed)
 
 
-def _said(found: Guidance) -> Guidance:
-    print(f"guided by {found.checkpoint} (training seed {found.training_seed})", file=sys.stderr)
+def _since(index_folder: Path, run: Path) -> str:
+    """What is to be said of a value function whose lake has changed after its training."""
+    from graftjax.training.run_folder import RUN
+
+    trained, now = read_json(run / RUN) or {}, read_json(index_folder / "current.json") or {}
+    if trained.get("lake") in (None, now.get("digest")):
+        return ""
+    return "; the lake has changed since its training, `graftjax train LAKE --fresh` makes a new one"
+
+
+def _said(found: Guidance, more: str = "") -> Guidance:
+    print(f"guided by {found.checkpoint} (training seed {found.training_seed}){more}", file=sys.stderr)
     return found

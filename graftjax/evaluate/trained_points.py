@@ -40,6 +40,7 @@ FREE = frozenset(
         "expectile",
         "polyak",
         "policy",
+        "reads",
     ]
 )
 """Settings that trajectories and episodes don't depend on."""

@@ -19,6 +19,22 @@ def words_intent(question: str) -> IntentGraph:
     return IntentGraph(trees=(IntentTree(tree_id="t1", entity=kept),), rough=True)
 
 
+def intent_as_words(intent: IntentGraph) -> IntentGraph:
+    """All that a graph names as one tree of words, each word once: only its structure is lost."""
+    texts = [
+        text
+        for tree in intent.trees
+        for text in (
+            tree.entity,
+            *(part for attribute in tree.attributes for part in (attribute.name, *attribute.values)),
+        )
+    ]
+    words = dict.fromkeys(word for text in texts for word in re.findall(r"\w+", text))
+    if not words:
+        return EMPTY_INTENT
+    return IntentGraph(trees=(IntentTree(tree_id="t1", entity=" ".join(words)),), rough=True)
+
+
 def damaged_intent(intent: IntentGraph, share: float, rng: np.random.Generator) -> IntentGraph:
     """The graph without some of its elements: each tree, attribute, value and join is lost with probability
     `share`, in [0, 1]. One tree at least stays; what hung on a lost element is lost with it."""

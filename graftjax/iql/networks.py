@@ -5,7 +5,7 @@ Letters: A actions of a state. Everything is for one state; batches come from `j
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import flax.linen as nn
 import jax
@@ -61,6 +61,7 @@ class QNetwork(nn.Module):
     @nn.compact
     def __call__(self, state: StateGraph, actions: ActionFeatures, train: bool = False) -> Float[Array, " A"]:
         c = self.settings
+        state, actions = _read(c, state), _read(c, actions)
         encoded = Encoder(c, name="encoder")(state, train)
         value = ActionHead(c, name="head")(encoded, actions, train)
         value += actions.numbers @ self.param("skip_numbers", _first(c.q_skip_numbers), (c.num_numbers,))
@@ -78,6 +79,7 @@ class ValueNetwork(nn.Module):
     @nn.compact
     def __call__(self, state: StateGraph, train: bool = False) -> Float[Array, ""]:
         c = self.settings
+        state = _read(c, state)
         encoded = Encoder(c, name="encoder")(state, train)
         inner = jax.nn.gelu(nn.Dense(c.mlp, name="state")(encoded.state))
         inner = nn.Dropout(c.dropout, deterministic=not train)(inner)
@@ -92,8 +94,9 @@ class PolicyNetwork(nn.Module):
 
     @nn.compact
     def __call__(self, state: StateGraph, actions: ActionFeatures, train: bool = False) -> Float[Array, " A"]:
-        encoded = Encoder(self.settings, name="encoder")(state, train)
-        return ActionHead(self.settings, name="head")(encoded, actions, train)
+        c = self.settings
+        state, actions = _read(c, state), _read(c, actions)
+        return ActionHead(c, name="head")(Encoder(c, name="encoder")(state, train), actions, train)
 
 
 def evaluate(
@@ -144,6 +147,21 @@ def init_networks(settings: NetworkSettings, rng_key: Array, *, policy: bool = F
 def num_parameters(params: Params) -> int:
     """Numbers in a tree of arrays."""
     return sum(int(np.prod(leaf.shape)) for leaf in jax.tree.leaves(params))
+
+
+_Inputs = TypeVar("_Inputs", StateGraph, ActionFeatures)
+
+
+def _read(settings: NetworkSettings, inputs: _Inputs) -> _Inputs:
+    """The inputs as the network sees them: exact numbers are zeros where it reads none."""
+    if settings.numbers:
+        return inputs
+    hidden = {name: jnp.zeros_like(getattr(inputs, name)) for name in _NUMBERS if hasattr(inputs, name)}
+    return inputs._replace(**hidden)
+
+
+_NUMBERS = ("scalars", "numbers")
+"""Fields that hold exact numbers."""
 
 
 def _first(values: tuple[float, ...]) -> Any:

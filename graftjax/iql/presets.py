@@ -13,6 +13,8 @@ from typing import Literal
 from graftjax.errors import UsageError
 
 PresetName = Literal["paper", "cpu"]
+Reading = Literal["numbers", "texts", "both"]
+"""What networks read beside node types and edges: the exact numbers, the text vectors, or both."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,8 @@ class NetworkSettings:
     texts: bool = True
     """Read text vectors. Without them a node is its type, its edges and their weights, and an action its
     numbers: a few thousand trajectories teach the texts that the sampler likes, not what questions mean."""
+    numbers: bool = True
+    """Read the exact numbers of state and actions. Without them texts and edges have to do."""
     hidden: int = 32
     """Features of an encoded node."""
     heads: int = 2
@@ -52,6 +56,8 @@ class NetworkSettings:
             _at_least(name, getattr(self, name), 1)
         for name in ("num_scalars", "num_numbers", "input_rank", "ffn"):
             _at_least(name, getattr(self, name), 0)
+        if not (self.texts or self.numbers):
+            raise UsageError("a network has to read texts or numbers to tell actions apart")
         if self.hidden % self.heads:
             raise UsageError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
         if not 0 <= self.dropout < 1:
@@ -121,6 +127,11 @@ class TrainSettings:
             raise UsageError(f"expectile must lie between 0 and 1, not {self.expectile}")
         if not self.weight_decay >= 0:
             raise UsageError(f"weight_decay must not be negative, but is {self.weight_decay}")
+
+
+def reading(network: NetworkSettings, what: Reading) -> NetworkSettings:
+    """The network, made to read something else."""
+    return replace(network, texts=what != "numbers", numbers=what != "texts")
 
 
 def preset(

@@ -17,6 +17,8 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from jaxtyping import Float, Int
 
+from graftjax.encode.rows import stacked
+from graftjax.encode.space import TextSpace
 from graftjax.lake.classes import ValueSets
 from graftjax.lake.graph import LakeGraph
 from graftjax.lake.joins import JoinEdges
@@ -51,49 +53,44 @@ class Addition:
     """All edges of these classes."""
 
 
-def extended(index: LakeIndex, addition: Addition) -> LakeIndex:
-    """The index with one table more, its last."""
-    unions, graph, new = index.graph.unions, index.graph, addition.cluster == index.graph.unions.num_clusters
-    width = len(addition.column_class)
-    classes = np.full(width if new else 0, addition.cluster, np.int32)
-    table_cluster = np.append(unions.table_cluster, np.int32(addition.cluster))
+def extended(index: LakeIndex, additions: Sequence[Addition]) -> LakeIndex:
+    """The index with further tables, its last. What is as long as the lake is copied once, or not at all."""
+    if not additions:
+        return index
+    unions, joins = index.graph.unions, index.graph.joins
+    number, clusters = unions.num_clusters, [unions.class_cluster]
+    for addition in additions:
+        if addition.cluster == number:
+            clusters.append(np.full(len(addition.column_class), number, np.int32))
+            number += 1
+        joins = with_edges(joins, addition.column_class, addition.joins)
+    column_classes = [addition.column_class.astype(np.int32) for addition in additions]
     merged = UnionClusters(
-        table_cluster,
-        np.concatenate([unions.column_class, addition.column_class.astype(np.int32)]),
-        np.concatenate([unions.class_cluster, classes]),
-        np.append(unions.table_score, np.float32(addition.confidence)),
+        np.append(unions.table_cluster, np.array([one.cluster for one in additions], np.int32)),
+        np.concatenate([unions.column_class, *column_classes]),
+        np.concatenate(clusters),
+        np.append(unions.table_score, np.array([one.confidence for one in additions], np.float32)),
     )
-    owner = np.concatenate([graph.column_table, np.full(width, len(index.tables), np.int32)])
-    space, trigrams = index.space, index.space.trigrams
-    if addition.texts:
-        space = replace(
-            space,
-            texts=(*space.texts, *addition.texts),
-            dense=np.concatenate([np.asarray(space.dense), addition.dense]),
-            trigrams=replace(
-                trigrams,
-                rows=sp.csr_matrix(sp.vstack([trigrams.rows, addition.trigrams])),
-                num_texts=trigrams.num_texts + len(addition.texts),
-            ),
-        )
+    places = np.arange(len(index.tables), len(index.tables) + len(additions), dtype=np.int32)
+    owner = np.append(index.graph.column_table, np.repeat(places, [len(own) for own in column_classes]))
     return replace(
         index,
-        tables=(*index.tables, addition.table),
-        notes=(*index.notes, *addition.notes),
-        graph=LakeGraph(merged, with_edges(graph.joins, addition.column_class, addition.joins), owner),
-        values=_with_values(index.values, addition),
-        space=space,
-        nodes=_joined(index.nodes, addition.nodes),
-        row_sketches=(*index.row_sketches, addition.row_sketch),
+        tables=(*index.tables, *(one.table for one in additions)),
+        notes=(*index.notes, *(note for one in additions for note in one.notes)),
+        graph=LakeGraph(merged, joins, owner),
+        values=_with_values(index.values, additions),
+        space=_with_texts(index.space, additions),
+        nodes=_joined(index.nodes, *(one.nodes for one in additions)),
+        row_sketches=(*index.row_sketches, *(one.row_sketch for one in additions)),
     )
 
 
 _Arrays = TypeVar("_Arrays", JoinEdges, NodeTexts)
 
 
-def _joined(old: _Arrays, new: _Arrays) -> _Arrays:
-    parts = ((getattr(old, field.name), getattr(new, field.name)) for field in fields(old))
-    return type(old)(*(np.concatenate([a, b]) if len(b) else a for a, b in parts))
+def _joined(old: _Arrays, *new: _Arrays) -> _Arrays:
+    columns = ([getattr(part, field.name) for part in (old, *new)] for field in fields(old))
+    return type(old)(*(np.concatenate(parts) if any(map(len, parts[1:])) else parts[0] for parts in columns))
 
 
 def with_edges(old: JoinEdges, classes: Int[np.ndarray, " C"], new: JoinEdges) -> JoinEdges:
@@ -102,28 +99,46 @@ def with_edges(old: JoinEdges, classes: Int[np.ndarray, " C"], new: JoinEdges) -
     return _joined(JoinEdges(*(getattr(old, field.name)[kept] for field in fields(old))), new)
 
 
-def _with_values(old: ValueSets, addition: Addition) -> ValueSets:
-    size = len(old.limit)
-    own = {int(k): number for number, k in enumerate(addition.column_class)}
-    counts, more = old.counts(), addition.values
-    grown = sorted(k for k in own if k < size)
-    fresh = sorted(k for k in own if k >= size)
-    pieces, start = [], 0
-    for k in grown:
-        pieces += [old.hashes[start : old.offsets[k]], more.of(own[k])]
+def _with_texts(space: TextSpace, additions: Sequence[Addition]) -> TextSpace:
+    fresh = [one for one in additions if one.texts]
+    if not fresh:
+        return space
+    texts = (*space.texts, *(text for one in fresh for text in one.texts))
+    blocks = (*space.trigrams.blocks, *(one.trigrams for one in fresh))
+    trigrams = replace(space.trigrams, blocks=blocks, num_texts=len(texts))
+    return replace(
+        space, texts=texts, dense=stacked(space.dense, *(one.dense for one in fresh)), trigrams=trigrams
+    )
+
+
+def _with_values(old: ValueSets, additions: Sequence[Addition]) -> ValueSets:
+    """An addition has all values of its classes, so the last one that names a class counts."""
+    latest = {
+        int(k): (one.values, place) for one in additions for place, k in enumerate(one.column_class.tolist())
+    }
+    size, known = len(old.limit), sorted(latest)
+    grown = [k for k in known if k < size]
+    sets = [values.of(place) for values, place in map(latest.__getitem__, known)]
+    pieces, start, counts = [], 0, old.counts()
+    for k, hashes in zip(grown, sets, strict=False):
+        pieces += [old.hashes[start : old.offsets[k]], hashes]
         start = int(old.offsets[k + 1])
-        counts[k] = len(more.of(own[k]))
-    pieces += [old.hashes[start:], *(more.of(own[k]) for k in fresh)]
-    limit, filled = old.limit.copy(), old.filled.copy()
-    rows = [own[k] for k in grown]
-    limit[grown], filled[grown] = more.limit[rows], more.filled[rows]
-    rows = [own[k] for k in fresh]
-    counts = np.concatenate([counts, more.counts()[rows]])
+        counts[k] = len(hashes)
+    fresh = sets[len(grown) :]
+    pieces += [old.hashes[start:], *fresh]
+    counts = np.concatenate([counts, np.array([len(hashes) for hashes in fresh], counts.dtype)])
+
+    def changed(name: str) -> np.ndarray:
+        given = [getattr(values, name)[place] for values, place in map(latest.__getitem__, known)]
+        now = np.concatenate([getattr(old, name), np.zeros(len(fresh), getattr(old, name).dtype)])
+        now[known] = np.array(given, now.dtype)
+        return now
+
     return ValueSets(
         np.concatenate(pieces),
         np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-        np.concatenate([limit, more.limit[rows]]),
-        np.concatenate([filled, more.filled[rows]]),
+        changed("limit"),
+        changed("filled"),
     )
 
 

@@ -8,7 +8,9 @@ Letters: C columns of the table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -44,8 +46,8 @@ def extend_index(index: LakeIndex, added: Profiled, encoder: Encoder) -> tuple[L
             table, added.row_sketch, notes, *placed, _grown(index, table, placed.column_class),
             (), np.zeros((0, encoder.dim), np.float32), index.space.trigrams.rows_of([]), _NO_NODES, NO_EDGES,
         )  # fmt: skip
-    merged = extended(index, addition)
-    wording = Wording(np.asarray(merged.space.dense), merged.nodes.header, merged.nodes.context)
+    merged = extended(index, [addition])
+    wording = Wording(merged.space.dense, merged.nodes.header, merged.nodes.context)
     classes = merged.graph.unions.class_cluster
     joins = added_edges(merged.values, classes, wording, addition.column_class, merged.graph.joins)
     graph = replace(merged.graph, joins=with_edges(index.graph.joins, addition.column_class, joins))
@@ -104,29 +106,35 @@ def _same_meaning(index: LakeIndex, table: Table, encoder: Encoder) -> _Place | 
         return None
     headers = [column.header or column.name for column in table.columns]
     vector = encoder.encode([schema_text(table.id.name, headers)])[0]
-    schemas = np.asarray(index.space.dense)[index.nodes.schema[possible, 0]]
+    schemas = index.space.dense[index.nodes.schema[possible, 0]]
     near = np.argsort(-(schemas @ vector), kind="stable")[:NEIGHBOURS]
-    own = _slots([[(column, table.n_rows)] for column in table.columns], encoder)
-    best: _Place | None = None
-    for cluster in (possible[place] for place in near):
-        lead = tables[members[cluster][0]]
-        classes = index.graph.classes[cluster]
-        if len(classes) != len(own):
-            continue
-        names = encoder.encode([table_text(table.id.name), table_text(lead.id.name)])
-        found = match_slots(own, _slots(_columns_of(index, cluster), encoder), float(names[0] @ names[1]))
+    clusters = [
+        possible[place] for place in near if len(index.graph.classes[possible[place]]) == len(families)
+    ]
+    name = table_text(table.id.name)
+    names = [table_text(tables[members[cluster][0]].id.name) for cluster in clusters]
+    own: _Classes = [[(column, table.n_rows)] for column in table.columns]
+    others = [_columns_of(index, cluster) for cluster in clusters]
+    # All at once: a call for each would cost more than its texts.
+    texts = list(dict.fromkeys([name, *names, *map(_text_of, chain(own, *others))]))
+    vectors = dict(zip(texts, encoder.encode(texts), strict=True))
+    slots, best = _slots(own, vectors), None
+    for cluster, other, other_name in zip(clusters, others, names, strict=True):
+        likeness = float(vectors[name] @ vectors[other_name])
+        found = match_slots(slots, _slots(other, vectors), likeness)
         if found is not None and (best is None or found.confidence > best.confidence):
-            best = _Place(cluster, found.confidence, classes[found.partner].astype(np.int32))
+            partners = index.graph.classes[cluster][found.partner]
+            best = _Place(cluster, found.confidence, partners.astype(np.int32))
     return best
 
 
-_Pooled = list[tuple[Column, int]]
-"""Columns of one class, each with the rows of its table."""
+_Classes = list[list[tuple[Column, int]]]
+"""The columns of each class, each with the rows of its table."""
 
 
-def _columns_of(index: LakeIndex, cluster: int) -> list[_Pooled]:
+def _columns_of(index: LakeIndex, cluster: int) -> _Classes:
     """Per class of a cluster, in ascending order."""
-    classes: dict[int, _Pooled] = {int(k): [] for k in index.graph.classes[cluster]}
+    classes: dict[int, list[tuple[Column, int]]] = {int(k): [] for k in index.graph.classes[cluster]}
     for number in index.graph.members[cluster]:
         table = index.tables[number]
         for place, column in zip(index.graph.columns[number], table.columns, strict=True):
@@ -134,14 +142,18 @@ def _columns_of(index: LakeIndex, cluster: int) -> list[_Pooled]:
     return list(classes.values())
 
 
-def _slots(classes: list[_Pooled], encoder: Encoder) -> list[Slot]:
-    columns = [[column for column, _ in pooled] for pooled in classes]
-    texts = [value_text(own[0].header, pooled_sample([column.sample for column in own])) for own in columns]
-    vectors = encoder.encode(texts)
-    return [
-        slot_of(own, [rows for _, rows in pooled], vector, family_of(own))
-        for own, pooled, vector in zip(columns, classes, vectors, strict=True)
-    ]
+def _text_of(pooled: list[tuple[Column, int]]) -> str:
+    return value_text(pooled[0][0].header, pooled_sample([column.sample for column, _ in pooled]))
+
+
+def _slots(classes: _Classes, vectors: Mapping[str, np.ndarray]) -> list[Slot]:
+    """`vectors`: by the text of each class."""
+    slots = []
+    for pooled in classes:
+        columns = [column for column, _ in pooled]
+        rows = [count for _, count in pooled]
+        slots.append(slot_of(columns, rows, vectors[_text_of(pooled)], family_of(columns)))
+    return slots
 
 
 def _grown(index: LakeIndex, table: Table, column_class: np.ndarray) -> ValueSets:

@@ -131,12 +131,12 @@ def _walk(root: Path, others: dict[str, list[str]]) -> Iterator[TableFile | Skip
 
 def _read_folder(folder: _Folder, others: dict[str, list[str]]) -> Iterator[TableFile | Skip | _Folder]:
     """The tables of a folder and the folders in it, in the order of their names."""
-    relative = folder.relative
+    relative, own = folder.relative, plain_name(folder.relative)
     try:
         with os.scandir(folder.path) as found:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError as error:
-        yield Skip(plain_name(relative) or ".", f"folder can not be listed: {reason_of(error)}")
+        yield Skip(own or ".", f"folder can not be listed: {reason_of(error)}")
         return
     folders = set()
     for entry in entries.copy():
@@ -150,39 +150,40 @@ def _read_folder(folder: _Folder, others: dict[str, list[str]]) -> Iterator[Tabl
     tables = [kind for kind in kinds.values() if kind.is_table]
     stems = Counter((kind.is_sqlite, kind.stem) for kind in tables)
     for entry in entries:
-        name, path = entry.name, relative / entry.name
+        name = entry.name
+        origin = plain_name(f"{relative}/{name}" if relative.parts else name)
         if name.startswith("."):
-            others["hidden"].append(plain_name(path))
+            others["hidden"].append(origin)
         elif name in folders:
-            yield _Folder(Path(entry.path), path)
+            yield _Folder(Path(entry.path), relative / name)
         elif not kinds[name].is_table:
             extension = kinds[name].extension
             if extension in UNREAD:
-                yield Skip(plain_name(path), UNREAD[extension])
+                yield Skip(origin, UNREAD[extension])
             elif extension not in SIDECARS or name.rpartition("-")[0] not in kinds:
-                others[plain_name(f"*.{extension}") if extension else "no extension"].append(plain_name(path))
-        elif reason := _no_file(Path(entry.path)):
-            yield Skip(plain_name(path), reason)
+                others[plain_name(f"*.{extension}") if extension else "no extension"].append(origin)
+        elif reason := _no_file(entry):
+            yield Skip(origin, reason)
         elif kinds[name].is_sqlite:
             kind = kinds[name]
             if kind.is_packed:
-                yield Skip(plain_name(path), "compressed database: unpack it first")
+                yield Skip(origin, "compressed database: unpack it first")
                 continue
             alone = stems[True, kind.stem] == 1
             if alone and kind.stem == relative.name and len(tables) == 1:
                 source = relative
             else:
                 source = relative / (kind.stem if alone and kind.stem not in folders else name)
-            yield TableFile(Path(entry.path), plain_name(path), plain_name(source), None)
+            yield TableFile(Path(entry.path), origin, plain_name(source), None)
         else:
             stem = kinds[name].stem if stems[False, kinds[name].stem] == 1 else name
-            yield TableFile(Path(entry.path), plain_name(path), plain_name(relative), plain_name(stem))
+            yield TableFile(Path(entry.path), origin, own, plain_name(stem))
 
 
-def _no_file(path: Path) -> str | None:
-    """Why a path is no file to be read."""
+def _no_file(entry: os.DirEntry[str]) -> str | None:
+    """Why an entry is no file to be read."""
     try:
-        mode = path.stat().st_mode
+        mode = entry.stat().st_mode
     except FileNotFoundError:
         return "broken link, or the file has vanished"
     except OSError as error:

@@ -87,10 +87,8 @@ def added_edges(
     filled = np.flatnonzero(values.counts() > 0)
     keys = filled[uniqueness[filled] >= LEAST_UNIQUENESS]
     shared = SharedValues.around(values, new)
-    pairs = []
-    for other in (keys, filled):
-        near_new, near = wording.nearest(new, other, class_cluster, NEIGHBOURS, by_cells=False)
-        pairs.append(near_new.astype(np.int64) * size + near)
+    near_new, near = wording.nearest_of_few(new, (keys, filled), class_cluster, NEIGHBOURS)
+    pairs = [near_new.astype(np.int64) * size + near]
     rare = shared.present[:, np.flatnonzero((shared.holders > 1) & (shared.holders <= RARE))]
     row, column = (rare[new] @ rare.T).nonzero()
     pairs.append(new[row].astype(np.int64) * size + column)

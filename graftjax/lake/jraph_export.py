@@ -75,7 +75,7 @@ def to_graphs_tuple(
     )
     senders, receivers, kinds, weights = zip(*edges, strict=True) if edges else ((), (), (), ())
     return build(
-        np.asarray(index.space.dense, np.float32)[texts],
+        np.asarray(index.space.dense[texts], np.float32),
         np.repeat(
             np.array([NodeType.TABLE, NodeType.COLUMN, NodeType.VALUE_SUMMARY], np.int32),
             [len(chosen), len(columns), len(classes)],

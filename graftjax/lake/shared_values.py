@@ -18,6 +18,7 @@ from graftjax.lake.partition import distinct
 LEAST_COMPARABLE = 8
 """Comparable values from which a limit is trusted: a handful proves little, all known ones then decide."""
 _BLOCK = 1 << 14
+_SCANNED = 1 << 18
 _LOW = np.uint64(0xFFFF)
 _NONE = np.zeros(0, np.int64)
 
@@ -43,8 +44,13 @@ class SharedValues:
         universe = distinct(np.concatenate([values.of(k) for k in classes.tolist()]))
         low = np.zeros(1 << 16, bool)
         low[(universe & _LOW).astype(np.int64)] = True
-        # Nearly all of a lake's values are told apart by sixteen of their bits.
-        places = np.flatnonzero(low[(values.hashes & _LOW).astype(np.int64)]) if len(universe) else _NONE
+        # Nearly all of a lake's values are told apart by sixteen of their bits. In parts, since fresh memory
+        # costs more than the comparison.
+        places = [_NONE]
+        for start in range(0, len(values.hashes), _SCANNED):
+            bits = values.hashes[start : start + _SCANNED] & _LOW
+            places.append(start + np.flatnonzero(low[bits.astype(np.int64)]))
+        places = np.concatenate(places)
         code = np.searchsorted(universe, values.hashes[places])
         held = universe[np.minimum(code, len(universe) - 1)] == values.hashes[places]
         places, code = places[held], code[held]

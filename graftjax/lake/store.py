@@ -12,6 +12,7 @@ A version is written beside the old one and becomes current by one atomic rename
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import json
 import re
@@ -184,19 +185,25 @@ def load(folder: Path, *, verify: bool = True) -> LakeIndex:
     folder = Path(folder)
     pointer = manifest(folder)
     version = folder / pointer["version"]
+    collects = gc.isenabled()
+    gc.disable()  # all of these objects stay: looking at them again and again would double the time
     try:
         _check_files(version, pointer["files"], verify)
-        index = _read(version, folder, pointer)
+        index, added, skips = _read(version, folder, pointer), [], None
         for addition in additions_of(pointer):
             version = folder / addition["name"]
             _check_files(version, addition["files"], verify)
             if holds_table(addition):
-                index = extended(index, read_addition(version, len(index.space.trigrams.vocabulary)))
-            index = replace(index, skips=tuple(_read_reports(version)["skip"]))
-        return index
+                added.append(read_addition(version, len(index.space.trigrams.vocabulary)))
+            skips = tuple(_read_reports(version)["skip"])
+        index = extended(index, added)
+        return index if skips is None else replace(index, skips=skips)
     except (OSError, EOFError, ValueError, LookupError, TypeError, pa.ArrowException) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise GraftError(f"{version}: damaged ({reason}); build the index again") from error
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _check_files(folder: Path, files: dict, verify: bool) -> None:
@@ -271,7 +278,7 @@ def _read(version: Path, folder: Path, pointer: dict) -> LakeIndex:
         shape=(len(texts), len(grams)),
     )
     idf = np.asarray(array("trigrams_idf"))
-    trigrams = TrigramIndex({gram: i for i, gram in enumerate(grams)}, idf, rows, len(texts))
+    trigrams = TrigramIndex({gram: i for i, gram in enumerate(grams)}, idf, (rows,), len(texts))
     graph = LakeGraph(
         record(UnionClusters, "unions"), record(JoinEdges, "joins"), np.asarray(array("column_table"))
     )
@@ -281,7 +288,7 @@ def _read(version: Path, folder: Path, pointer: dict) -> LakeIndex:
         tuple(reports["note"]),
         graph,
         record(ValueSets, "values"),
-        TextSpace(tuple(texts), array("dense"), trigrams),
+        TextSpace(tuple(texts), np.asarray(array("dense")), trigrams),
         record(NodeTexts, "nodes"),
         row_sketches,
         pointer["encoder"],

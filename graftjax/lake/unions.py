@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int, UInt64
-from scipy.optimize import linear_sum_assignment
 
 from graftjax.encode.text import table_text, words
 from graftjax.lake.classes import pool
@@ -183,6 +182,8 @@ def match_slots(a: Sequence[Slot], b: Sequence[Slot], names: float) -> Match | N
     `names`: cosine of the tables' names.
     """
     similarity, evident = _column_similarity(a, b)
+    from scipy.optimize import linear_sum_assignment  # a quarter of a second: an index is opened without it
+
     rows, cols = linear_sum_assignment(-similarity)
     matched = similarity[rows, cols]
     total = float(matched.mean()) + 0.1 * min(0.0, names - 0.3)

@@ -11,10 +11,13 @@ P pairs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float, Int
+
+from graftjax.encode.rows import StackedRows, products
 
 ALL_PAIRS = 8192
 """Readings of the right side up to which every pair is compared."""
@@ -27,14 +30,15 @@ VIEWS = ((1.0, 0.3), (0.3, 1.0))
 NAME_SHARE = 0.6
 """Part of the name in the likeness; the rest is that of the contexts."""
 _SAMPLE, _STEPS = 2048, 6
-_BLOCK, _ROWS = 1 << 15, 1024
+_BLOCK, _ROWS, _FEW = 1 << 15, 1024, 16
+_NO_CLASS = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Wording:
     """Texts of K classes."""
 
-    vectors: Float[np.ndarray, "n D"]
+    vectors: Float[np.ndarray, "n D"] | StackedRows
     header: Int[np.ndarray, "K V"]
     """The header alone."""
     context: Int[np.ndarray, "K V"]
@@ -74,18 +78,15 @@ class Wording:
         right: Int[np.ndarray, " r"],
         group: Int[np.ndarray, " K"],
         count: int,
-        *,
-        by_cells: bool = True,
     ) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
         """For each reading of each left class the `count` nearest readings of right classes, as pairs.
 
-        Classes of one group are no neighbours. Both outputs are class numbers; a pair may repeat. `by_cells`:
-        whether a large right side is cut into cells, which pays for a large left side.
+        Classes of one group are no neighbours. Both outputs are class numbers; a pair may repeat.
         """
         one, other = _readings(self, left), _readings(self, right)
         if not count or not len(one.owner) or not len(other.owner):
-            return np.zeros(0, np.int32), np.zeros(0, np.int32)
-        if not by_cells or len(other.owner) <= ALL_PAIRS:
+            return _NO_CLASS, _NO_CLASS
+        if len(other.owner) <= ALL_PAIRS:
             everything = [np.arange(len(other.owner))]
             views = [(everything, np.zeros((len(one.owner), 1), np.int32))]
         else:
@@ -100,12 +101,41 @@ class Wording:
                 found.append(_nearest_in_cells(one, other, rows, probes[rows], cells, group, count))
         return np.concatenate([a for a, _ in found]), np.concatenate([b for _, b in found])
 
+    def nearest_of_few(
+        self,
+        left: Int[np.ndarray, " l"],
+        rights: Sequence[np.ndarray],
+        group: Int[np.ndarray, " K"],
+        count: int,
+    ) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
+        """`nearest` on each of several right sides, for so few left classes that cells would not pay.
+
+        They are compared with every text once, where it lies: nothing is copied.
+        """
+        one, sides = _readings(self, left), [_readings(self, right) for right in rights]
+        sides = [other for other in sides if count and len(other.owner)]
+        found = [(_NO_CLASS, _NO_CLASS)]
+        for start in range(0, len(one.owner), _FEW):
+            rows = np.arange(start, min(start + _FEW, len(one.owner)))
+            h, c = (products(vectors, self.vectors) for vectors in one.of(rows))
+            for other in sides:
+                name = np.maximum(h[:, other.header], h[:, other.context])
+                np.maximum(name, c[:, other.header], out=name)
+                likeness = NAME_SHARE * name + (1 - NAME_SHARE) * c[:, other.context]
+                likeness[group[one.owner[rows]][:, None] == group[other.owner][None, :]] = -np.inf
+                few = min(count, likeness.shape[1])
+                near = np.argpartition(-likeness, few - 1, axis=1)[:, :few]
+                row, column = np.nonzero(np.isfinite(np.take_along_axis(likeness, near, 1)))
+                found.append((one.owner[rows[row]], other.owner[near[row, column]]))
+        a, b = (np.concatenate(side).astype(np.int32) for side in zip(*found, strict=True))
+        return a, b
+
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
     owner: Int[np.ndarray, " R"]
     """Class of each reading."""
-    vectors: Float[np.ndarray, "n D"]
+    vectors: Float[np.ndarray, "n D"] | StackedRows
     header: Int[np.ndarray, " R"]
     context: Int[np.ndarray, " R"]
 

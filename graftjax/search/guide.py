@@ -111,7 +111,7 @@ class Guide:
         )
         table = np.zeros((num_texts(region.problem), self.text_dim), np.float32)
         if len(used) > 1:
-            table[1 : len(used)] = self.projection(np.asarray(index.space.dense)[used[1:] - 1])
+            table[1 : len(used)] = self.projection(index.space.dense[used[1:] - 1])
         leaves, start = [], 1
         for leaf in numbers:
             leaves.append(places[start : start + leaf.size].reshape(leaf.shape).astype(np.int32))

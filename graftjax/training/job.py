@@ -19,7 +19,7 @@ from graftjax.encode.encoder import Encoder
 from graftjax.errors import GraftError, UsageError
 from graftjax.files import read_json, write_json
 from graftjax.iql.networks import Params
-from graftjax.iql.presets import NetworkSettings, preset
+from graftjax.iql.presets import NetworkSettings, preset, reading
 from graftjax.iql.train import Fitted, fit
 from graftjax.lake.record import LakeIndex
 from graftjax.lake.store import content_digest
@@ -41,6 +41,8 @@ from graftjax.trajectories.synonyms import Synonyms, load_synonyms
 
 _EXTENDED = ("steps",)
 """Settings that a run may be taken up again with."""
+_LATER = ("reads",)
+"""Settings that older runs don't name; left out where they have their default, so that those stay valid."""
 _HELD_OUT_SEED = 1_000_003
 """Added to the seed for trajectories that no training sees."""
 
@@ -144,13 +146,14 @@ def train(
 
 def run_identity(index: LakeIndex, encoder_name: str, settings: JobSettings) -> dict[str, Any]:
     """All that decides a run's result, as its `run.json` has it."""
+    identity = {
+        "lake": content_digest(index.tables, index.encoder_name, index.headers),
+        "encoder": encoder_name,
+        **asdict(settings),
+        "trajectories": settings.num_trajectories(len(index.tables)),
+    }
     return as_json(
-        {
-            "lake": content_digest(index.tables, index.encoder_name, index.headers),
-            "encoder": encoder_name,
-            **asdict(settings),
-            "trajectories": settings.num_trajectories(len(index.tables)),
-        }
+        {name: value for name, value in identity.items() if value is not None or name not in _LATER}
     )
 
 
@@ -205,6 +208,7 @@ def _fit(
         num_numbers=len(ACTION_NUMBERS),
         text_dim=data.vectors.shape[1],
     )
+    network = network if settings.reads is None else reading(network, settings.reads)
     training = settings.training(training)
     extra = {
         "lake": lake,

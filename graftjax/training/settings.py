@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from graftjax.errors import UsageError
-from graftjax.iql.presets import PresetName, TrainSettings
+from graftjax.iql.presets import PresetName, Reading, TrainSettings
 from graftjax.trajectories.reword import UNCHANGED, RewordSettings
 from graftjax.trajectories.samplers import SamplerName
 from graftjax.trajectories.settings import SampleSettings
@@ -38,6 +38,8 @@ class JobSettings:
     """Walks per trajectory that may take wrong tables; 0 leaves the recorded ones, as in Algorithm 1."""
     plain_words: bool = False
     """Leave intents in the lake's own words."""
+    reads: Reading | None = None
+    """numbers, texts or both: what the networks read; the cpu preset reads numbers, paper both."""
     steps: int | None = None
     """Updates of IQL; the cpu preset makes one for every five trajectories."""
     batch: int | None = None

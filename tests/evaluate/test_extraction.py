@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from small_lakes import intent_of  # pyright: ignore[reportMissingImports]
 
 from graftjax.evaluate.extraction import agreement, f1_of
-from graftjax.evaluate.weak_intents import damaged_intent, words_intent
+from graftjax.evaluate.weak_intents import damaged_intent, intent_as_words, words_intent
 from graftjax.intent.schema import EMPTY_INTENT
 
 NEAR = {"pupil": "student", "colour": "hue"}
@@ -76,6 +76,13 @@ def test_a_damaged_graph_is_a_part_of_the_whole(share, seed):
     assert damaged == damaged_intent(GOLD, share, np.random.default_rng(seed))
     if share == 0:
         assert damaged == GOLD
+
+
+def test_a_graph_as_words_keeps_them_all():
+    words = intent_as_words(GOLD)
+    assert [tree.entity for tree in words.trees] == ["student id age 20 pet hue red"]
+    assert words.rough
+    assert intent_as_words(EMPTY_INTENT) == EMPTY_INTENT
 
 
 def test_words_of_a_question():

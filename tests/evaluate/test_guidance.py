@@ -53,6 +53,17 @@ def test_auto_takes_the_given_one_then_the_lakes_own_then_none(index, loaded, tm
     assert f"guided by {other}" in said
 
 
+def test_a_lake_that_has_changed_since_the_training_is_told_of(index, loaded, capsys):
+    """A value function went on being used without a word beside a lake that tables were added to."""
+    own = value_folder(index)
+    own.mkdir()
+    (index / "current.json").write_text('{"digest": "now"}')
+    for trained, told in (("then", True), ("now", False)):
+        (own / "run.json").write_text(f'{{"lake": "{trained}"}}')
+        assert find_guidance(index, "e").checkpoint == own
+        assert ("has changed since its training" in capsys.readouterr().err) == told
+
+
 def test_exact_takes_none_and_says_nothing(index, loaded, capsys):
     value_folder(index).mkdir()
     assert find_guidance(index, "e", mode="exact").checkpoint is None

@@ -84,6 +84,7 @@ def test_readers(run, tmp_path):
     assert quality["recorded"] > quality["words"]
     assert found.details["sources"]["lexical"] == {"lexical": 3}
     assert {"demo/words/graft/L5/f1", "demo/lexical/graft/L5/f1-difference"} <= set(found.figures)
+    assert "demo/recorded-50%-words/graft/L5/f1" in found.figures
 
 
 def test_an_endpoint_that_is_not_there_is_one_line(run):
@@ -108,8 +109,32 @@ def test_a_case(run, tmp_path, capsys):
 
 
 def test_dials(run, tmp_path, no_training):
-    sweeps = ("--sweeps", "noise", "trajectories", "gamma", "--noise", "0.01", "0.5", "--gamma", "0.5", "0.8")
-    sizes = ("--trajectories", "64", "128", "--gamma-trajectories", "128", "--runs", "2", "--plot", "a.svg")
+    sweeps = (
+        "--sweeps",
+        "noise",
+        "trajectories",
+        "text_trajectories",
+        "gamma",
+        "--noise",
+        "0.01",
+        "0.5",
+        "--gamma",
+        "0.5",
+        "0.8",
+    )
+    sizes = (
+        "--trajectories",
+        "64",
+        "128",
+        "--text-trajectories",
+        "64",
+        "--gamma-trajectories",
+        "128",
+        "--runs",
+        "2",
+        "--plot",
+        "a.svg",
+    )
     assert run("sensitivity", *FAST, *sweeps, *sizes, "--work", "work") == 0
     found = read(tmp_path / "results" / "sensitivity" / "sensitivity.yaml")
     assert found.figures["demo/gamma=0.5/mape"].value == 20.5
@@ -121,6 +146,8 @@ def test_dials(run, tmp_path, no_training):
     sizes = [settings.trajectories for _, settings in no_training[:4]]
     assert sizes == [128, 128, 64, 64]
     assert {settings.gamma for _, settings in no_training} == {0.5, 0.8}
+    reading = [(name, settings.reads) for name, settings in no_training if settings.reads]
+    assert reading == [(f"trajectories64-gamma0.8-steps500-texts-seed{seed}", "texts") for seed in (0, 1)]
 
 
 def test_samplers(run, tmp_path, no_training):

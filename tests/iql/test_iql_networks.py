@@ -24,7 +24,7 @@ from graftjax.errors import UsageError
 from graftjax.iql.attention import GatLayer, TypedProjection, relation_terms
 from graftjax.iql.graph import NUM_RELATIONS
 from graftjax.iql.networks import QNetwork, ValueNetwork, init_networks, num_parameters
-from graftjax.iql.presets import NetworkSettings, TrainSettings, preset
+from graftjax.iql.presets import NetworkSettings, TrainSettings, preset, reading
 from graftjax.iql.update import make_losses
 
 
@@ -138,6 +138,31 @@ def test_every_part_of_the_input_counts():
         assert np.abs(Q(PARAMS["q"], other_state, other_actions) - q).min() > 1e-5
 
 
+@pytest.mark.parametrize(
+    ("what", "unread", "read"),
+    [("texts", ("numbers", "scalars"), "new"), ("numbers", ("new", "nodes"), "numbers")],
+)
+def test_what_a_network_does_not_read_changes_nothing(what, unread, read):
+    rng = np.random.default_rng(7)
+    settings = reading(SMALL, what)
+    params = _perturbed(settings)
+    state, actions = one(random_states(1, 4, rng)), random_actions(3, rng)
+
+    def values(*names):
+        changed = [
+            part._replace(
+                **{name: getattr(part, name) + np.float32(0.5) for name in names if hasattr(part, name)}
+            )
+            for part in (state, actions)
+        ]
+        q = QNetwork(settings).apply({"params": params["q"]}, *changed)
+        v = ValueNetwork(settings).apply({"params": params["v"]}, changed[0])
+        return np.append(q, v)
+
+    np.testing.assert_array_equal(values(*unread), values())
+    assert np.abs(values(read) - values())[:-1].min() > 1e-5
+
+
 def test_one_encoding_serves_all_actions_and_each_has_its_own_value():
     rng = np.random.default_rng(6)
     state, actions = one(random_states(1, 4, rng)), random_actions(5, rng)
@@ -202,6 +227,8 @@ def test_settings_that_make_no_sense_are_refused():
         NetworkSettings(SCALARS, NUMBERS, hidden=10, heads=4)
     with pytest.raises(UsageError, match="q_skip_numbers has 1 values, but must have 0 or 2"):
         NetworkSettings(SCALARS, NUMBERS, q_skip_numbers=(1.0,))
+    with pytest.raises(UsageError, match="texts or numbers"):
+        NetworkSettings(SCALARS, NUMBERS, texts=False, numbers=False)
     with pytest.raises(UsageError, match="batch must be at least 1"):
         TrainSettings(batch=0)
     with pytest.raises(UsageError, match="expectile"):

@@ -65,7 +65,7 @@ def test_an_index_is_the_same_after_it_is_opened_again(n, tmp_path):
 
 def test_arrays_are_mapped_not_loaded(tmp_path):
     _build(_lake(), tmp_path)
-    assert isinstance(open_index(tmp_path).space.dense, np.memmap)
+    assert isinstance(open_index(tmp_path).space.dense.base, np.memmap)
 
 
 def test_an_unchanged_lake_encodes_nothing(tmp_path):

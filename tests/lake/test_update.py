@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from lake_maker import HashEncoder
 
+from graftjax.encode.rows import StackedRows
 from graftjax.errors import GraftError
 from graftjax.lake import store, update
 from graftjax.lake.folder import find_profiles, find_tables
@@ -116,6 +117,8 @@ def test_what_was_laid_over_is_there_when_the_index_is_opened_again(lake, tmp_pa
             np.testing.assert_array_equal(getattr(opened.graph.joins, name), getattr(found.graph.joins, name))
         assert (opened.space.trigrams.rows != found.space.trigrams.rows).nnz == 0
         assert opened.skips == found.skips
+        assert isinstance(opened.space.dense, StackedRows)  # each addition made a copy of all vectors
+        assert isinstance(opened.space.dense.parts[0].base, np.memmap)
     assert len(store.additions_of(store.manifest(index))) == 2
     _build(lake, index)
     assert not store.additions_of(store.manifest(index))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graftjax.encode.rows import StackedRows
 from graftjax.lake import wording as module
 from graftjax.lake.wording import Wording
 
@@ -64,6 +65,18 @@ def test_cells_find_nearly_all_neighbours_and_are_the_same_every_time(monkeypatc
     found = set(zip(*(part.tolist() for part in first), strict=True))
     assert len(exact & found) > 0.9 * len(exact)
     assert all(np.array_equal(x, y) for x, y in zip(first, second, strict=True))
+
+
+def test_few_classes_find_what_many_find_on_each_right_side():
+    words, group = _wording(60, 5), np.arange(60) // 2
+    few, rights = np.arange(0, 60, 3), (np.arange(30), np.arange(10, 60))
+    cut = StackedRows((words.vectors[:50], words.vectors[50:51], words.vectors[51:]))
+    found = Wording(cut, words.header, words.context).nearest_of_few(few, rights, group, 4)
+    wanted = [words.nearest(few, right, group, 4) for right in rights]
+    pairs = lambda a, b: set(zip(a.tolist(), b.tolist(), strict=True))  # noqa: E731
+    assert pairs(*found) == pairs(*wanted[0]) | pairs(*wanted[1])
+    assert len(words.nearest_of_few(few, (np.zeros(0, np.int64),), group, 4)[0]) == 0
+    assert len(words.nearest_of_few(np.zeros(0, np.int64), rights, group, 4)[0]) == 0
 
 
 def test_equal_texts_still_part_into_cells(monkeypatch):

@@ -142,6 +142,13 @@ def test_other_settings_need_another_folder(lake, run, change, named):
 
 
 @pytest.mark.slow
+def test_what_networks_read_is_part_of_a_run_only_when_it_was_asked_for(lake):
+    """Runs from before that setting name it nowhere, and were trained anew by a second `graftjax train`."""
+    plain = job.run_identity(lake, "e", QUICK)
+    assert "reads" not in plain
+    assert job.run_identity(lake, "e", replace(QUICK, reads="texts")) == {**plain, "reads": "texts"}
+
+
 def test_another_lake_needs_another_folder(run):
     report, _ = run
     other = index_of({"cats": {"name": ["Tom", "Kit"]}, "dogs": {"breed": ["pug", "corgi"]}})
