@@ -65,4 +65,8 @@ def products(vectors: Float[np.ndarray, "q D"], rows: Rows) -> Float[np.ndarray,
     """Dot product of each vector with each row."""
     if isinstance(rows, np.ndarray):
         return vectors @ rows.T
-    return np.concatenate([vectors @ part.T for part in rows.parts], axis=1)
+    found, start = np.empty((len(vectors), len(rows)), np.result_type(vectors, rows.dtype)), 0
+    for part in rows.parts:
+        np.matmul(vectors, part.T, out=found[:, start : start + len(part)])
+        start += len(part)
+    return found

@@ -117,7 +117,7 @@ class Wording:
         found = [(_NO_CLASS, _NO_CLASS)]
         for start in range(0, len(one.owner), _FEW):
             rows = np.arange(start, min(start + _FEW, len(one.owner)))
-            h, c = (products(vectors, self.vectors) for vectors in one.of(rows))
+            h, c = np.split(products(np.concatenate(one.of(rows)), self.vectors), 2)
             for other in sides:
                 name = np.maximum(h[:, other.header], h[:, other.context])
                 np.maximum(name, c[:, other.header], out=name)
