@@ -51,7 +51,7 @@ def run_console(main: Callable[[], int | None], program: str) -> NoReturn:
     each as one line `program: ...` on stderr;
     Ctrl-C exits with 130; a reader that closed the pipe (`| head`) ends the program quietly.
     """
-    atexit.register(gc.freeze)  # to collect the objects of a large lake at exit takes half a second for nothing
+    atexit.register(gc.freeze)  # collecting the objects of a large lake at exit takes half a second in vain
     try:
         code = main() or 0
         sys.stdout.flush()  # here, so that a closed pipe is met inside the block
