@@ -10,7 +10,8 @@ Readers, from the best to the crudest:
   upper row.
 * recorded: a frontier model's answer to the prompt, given the question only, as the query file has it.
 * recorded-25%, -50%, -75%: the same, of which that share of trees, attributes, values and joins is lost at
-  random; recorded-25%-words and so on: what is left, as one tree of words.
+  random.
+* recorded-words, recorded-25%-words and so on: what these graphs name, as one tree of words.
 * lexical: rules, without a model.
 * words: one tree made of the question's content words.
 * endpoint: any OpenAI-compatible model at OPENAI_BASE_URL or with OPENAI_API_KEY (off unless asked for).
@@ -73,7 +74,7 @@ class Args(PointArgs):
     """Shares of the recorded graphs that are lost in further rows, each in (0, 1); leave empty for no such
     rows."""
     as_words: bool = True
-    """Beside each share that is lost: what is left of the graphs, as one tree of words. It tells whether a
+    """Beside the recorded graphs, and what is left of them, their words as one tree each: it tells whether a
     worse reader loses by the words that it misses or by the structure."""
     seed: int = 0
     """Seed of what is lost, and of the first value function."""
@@ -110,7 +111,8 @@ def main() -> int:
     best: dict[tuple[str, int], list[Any]] = {}
     ends = ("", _AS_WORDS) if args.as_words else ("",)
     lost = [f"recorded-{share:.0%}{end}" for share in dict.fromkeys(args.lost) for end in ends]
-    names = [*dict.fromkeys(args.readers), *lost]
+    whole = [f"recorded{_AS_WORDS}"] if args.as_words and "recorded" in args.readers else []
+    names = [*dict.fromkeys(args.readers), *whole, *lost]
     for name in names:
         runs: dict[tuple[str, int], list[Any]] = {}
         for number in range(args.runs):
@@ -210,7 +212,8 @@ def _read(
     source = Counter("lexical" if query.intent and query.intent.rough else "recorded" for query in queries)
     if name == "recorded":
         return bench, dict(source)
-    share = next(one for one in args.lost if name.removesuffix(_AS_WORDS) == f"recorded-{one:.0%}")
+    plain = name.removesuffix(_AS_WORDS)
+    share = next((one for one in args.lost if plain == f"recorded-{one:.0%}"), 0.0)
     shape = intent_as_words if name.endswith(_AS_WORDS) else lambda intent: intent
     changed = [
         replace(query, intent=query.intent and shape(damaged_intent(query.intent, share, rng)))

@@ -190,10 +190,14 @@ def _checkpointer() -> Any:
     return ocp.Checkpointer(handler, multiprocessing_options=alone)
 
 
+_LATER = frozenset({"numbers"})
+"""Settings that older checkpoints lack; what those did is the default."""
+
+
 def _settings(kind: type[Any], raw: dict[str, Any]) -> Any:
     names = {field.name for field in fields(kind)}
-    if set(raw) != names:
-        raise ValueError(f"settings {sorted(set(raw) ^ names)} are unknown or missing")
+    if wrong := (set(raw) ^ names) - (_LATER - set(raw)):
+        raise ValueError(f"settings {sorted(wrong)} are unknown or missing")
     return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in raw.items()})
 
 

@@ -98,6 +98,15 @@ def test_a_checkpoint_is_enough_to_use_the_networks(whole, monkeypatch):
     assert np.isfinite(q(loaded.params["q"])).all()
 
 
+def test_a_checkpoint_from_before_a_setting_is_whole(copy):
+    """A new setting of the networks made all value functions that were trained before useless."""
+    for path in copy.glob(f"step_*/{checkpoint.CONFIG}"):
+        config = json.loads(path.read_text())
+        del config["network"]["numbers"]
+        path.write_text(json.dumps(config))
+    assert checkpoint.load(copy).network == SMALL
+
+
 def test_a_relative_folder_will_do(tmp_path, monkeypatch, whole):
     monkeypatch.chdir(tmp_path)
     state = checkpoint.restore(checkpoint.latest(whole[0]))
