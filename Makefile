@@ -56,18 +56,22 @@ bird: setup ## the same on BIRD
 # Every table and figure of the paper, in parts: <part>.yaml in results/, experiments/<part>.py with _ for -. A part
 # that was finished leaves a stamp and is not run again, so an interrupted `make reproduce` goes on where it stopped;
 # FRESH=1 runs it anew. Parts that read the runs of another one come after it.
+# Seconds are kept beside the stamps, those of interrupted runs among them.
 PARTS := peers answerability enrichment ablation-reward ablation-sampler ablation-intent sensitivity case-study
 STAMPS := results/.done
 .PHONY: reproduce check-results results-readme $(PARTS:%=reproduce-%)
 
 reproduce: $(PARTS:%=reproduce-%) results-readme ## every table and figure of the paper; goes on where it stopped (4 hours)
+	@cd $(STAMPS) && awk '{ took[FILENAME] += $$1; all += $$1 } END { for (part in took) print part, took[part]; print "in all:", all, "s" }' *.seconds
 
 # One rule for all of them: `make reproduce-sensitivity FRESH=1`.
 $(PARTS:%=reproduce-%): reproduce-%: setup
 	@if test -z "$(FRESH)" && test -e $(STAMPS)/$* && test -e "results/$(subst -,_,$*).yaml"; then \
 	  echo "$*: done before (FRESH=1 runs it again)"; \
 	else \
-	  rm -f $(STAMPS)/$*; $(MAKE) --no-print-directory run-$* && mkdir -p $(STAMPS) && touch $(STAMPS)/$*; \
+	  mkdir -p $(STAMPS); rm -f $(STAMPS)/$* $(if $(FRESH),$(STAMPS)/$*.seconds); \
+	  trap 'echo $$SECONDS >> $(STAMPS)/$*.seconds' EXIT; \
+	  $(MAKE) --no-print-directory run-$* && touch $(STAMPS)/$*; \
 	fi
 
 reproduce-peers: ## Tables 2, 3, 6: all methods on Spider and BIRD (trains what is missing: hours)
