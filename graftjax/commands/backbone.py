@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from graftjax.commands.lakes import show
 from graftjax.errors import UsageError
 
 if TYPE_CHECKING:
-    from graftjax.commands.train import Train
     from graftjax.lake.record import LakeIndex
     from graftjax.training.settings import JobSettings
 
@@ -20,8 +20,20 @@ _PURPOSE = 4
 """Tells the generator of pairs and batches from the others of a seed."""
 
 
-def finetune_backbone(arguments: Train, index: LakeIndex, encoder: Any, settings: JobSettings) -> None:
-    """Train the weights, write the model, and print how to use it."""
+def finetune_backbone(
+    index: LakeIndex,
+    encoder: Any,
+    settings: JobSettings,
+    *,
+    model: str,
+    out: Path | None,
+    lake: str,
+    place: Path | None,
+) -> None:
+    """Train the weights, write the model into `out`, and print how to use it.
+
+    `model`: the encoder as the user named it; `lake`, `place`: lake and index in the printed commands.
+    """
     from graftjax.evaluate.datasets import beside, cache_directory
     from graftjax.igms.settings import ScoreSettings
     from graftjax.retrieval.finetune import FinetuneSettings, finetune, write_model
@@ -31,13 +43,13 @@ def finetune_backbone(arguments: Train, index: LakeIndex, encoder: Any, settings
     from graftjax.trajectories.stream import sample_trajectories
     from graftjax.trajectories.synonyms import load_synonyms
 
-    seed = arguments.seed
-    folder = arguments.out or beside(index.folder, f"encoder-seed{seed}" if seed else "encoder")
+    seed = settings.seed
+    folder = out or beside(index.folder, f"encoder-seed{seed}" if seed else "encoder")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder}: not an empty folder; choose another one with --out")
     if len(index.tables) < 2:
         raise UsageError("an encoder needs a lake of at least two tables to be trained on")
-    given = {name: getattr(arguments, name) for name in ("steps", "batch", "learning_rate")}
+    given = {name: getattr(settings, name) for name in ("steps", "batch", "learning_rate")}
     plan = FinetuneSettings(**{name: value for name, value in given.items() if value is not None})
     count = min(NUM_SAMPLES, settings.num_trajectories(len(index.tables)))
     progress = sys.stderr.isatty()
@@ -54,13 +66,10 @@ def finetune_backbone(arguments: Train, index: LakeIndex, encoder: Any, settings
             bar.set_postfix(loss=loss, refresh=False)
 
         trained = finetune(encoder, pairs, index.space.texts, rng, score.lexical_share, plan, count_up)
-    write_model(arguments.encoder, trained.params, folder)
+    write_model(model, trained.params, folder)
     tenth = max(1, len(trained.losses) // 10)
     first, last = np.mean(trained.losses[:tenth]), np.mean(trained.losses[-tenth:])
-    place = arguments.index or folder.with_name(f"{folder.name}-index")
-    lake = (
-        arguments.lake if arguments.data_dir is None else f"{arguments.lake} --data-dir {arguments.data_dir}"
-    )
+    place = place or folder.with_name(f"{folder.name}-index")
     show(
         f"pairs               {len(pairs.right):,}",
         f"updates             {len(trained.losses):,}",

@@ -95,7 +95,11 @@ def run(arguments: Train) -> None:
     if arguments.finetune_backbone:
         from graftjax.commands.backbone import finetune_backbone
 
-        finetune_backbone(arguments, index, encoder, settings)
+        lake, data = arguments.lake, arguments.data_dir
+        finetune_backbone(
+            index, encoder, settings, model=arguments.encoder, out=arguments.out,
+            lake=lake if data is None else f"{lake} --data-dir {data}", place=arguments.index,
+        )  # fmt: skip
         return
     from graftjax.training.fresh import check_run_folder, remove_run
     from graftjax.training.job import train
