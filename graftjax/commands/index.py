@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import tyro
 
 from graftjax.commands.lakes import Folder, check_folder, check_place, open_folder, show
 from graftjax.errors import UsageError
@@ -16,7 +19,7 @@ class Index:
 
     folder: Folder
     """Folder of the tables."""
-    out: Path | None = None
+    out: Annotated[Path | None, tyro.conf.arg(aliases=["--index"])] = None
     """Folder of the index; default one per lake in the user's cache, where `search --lake FOLDER` looks."""
     encoder: str = "embedded"
     """Text encoder: embedded, a model folder, or a hub name."""

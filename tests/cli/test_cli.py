@@ -132,6 +132,12 @@ def test_arguments_are_read():
     assert (found.question, str(found.lake), found.L, found.fill, found.json) == ("who?", "x", 5, True, True)
 
 
+@pytest.mark.parametrize("option", ["--out", "--index"])
+def test_the_place_of_an_index_goes_by_the_name_that_other_commands_give_it(option):
+    """`graftjax index FOLDER --index PLACE` was refused, though search, fuse and train call it so."""
+    assert str(parse_arguments(cli.COMMANDS, ["index", "x", option, "y"]).out) == "y"
+
+
 def _step(kind, anchor, new):
     return Operator(kind, anchor, new, (("id", "id"),), 0.5)
 
