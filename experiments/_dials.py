@@ -104,7 +104,7 @@ def dial_figures(
 def title_of(sweep: str) -> str:
     named = {
         "trajectories": "number of trajectories",
-        "text_trajectories": "the same, networks read texts only",
+        "text_trajectories": "number of trajectories, networks read texts only",
         "gamma": "γ, discount of a decision",
     }
     return named.get(sweep) or DIALS[sweep].symbol

@@ -110,7 +110,7 @@ def main() -> int:
     every: list[Any] = []
     best: dict[tuple[str, int], list[Any]] = {}
     ends = ("", _AS_WORDS) if args.as_words else ("",)
-    lost = [f"recorded-{share:.0%}{end}" for share in dict.fromkeys(args.lost) for end in ends]
+    lost = [f"{_lost(share)}{end}" for share in dict.fromkeys(args.lost) for end in ends]
     whole = [f"recorded{_AS_WORDS}"] if args.as_words and "recorded" in args.readers else []
     names = [*dict.fromkeys(args.readers), *whole, *lost]
     for name in names:
@@ -213,13 +213,18 @@ def _read(
     if name == "recorded":
         return bench, dict(source)
     plain = name.removesuffix(_AS_WORDS)
-    share = next((one for one in args.lost if plain == f"recorded-{one:.0%}"), 0.0)
+    share = next((one for one in args.lost if plain == _lost(one)), 0.0)
     shape = intent_as_words if name.endswith(_AS_WORDS) else lambda intent: intent
     changed = [
         replace(query, intent=query.intent and shape(damaged_intent(query.intent, share, rng)))
         for query, rng in zip(queries, _generators(seed, share, len(queries)), strict=True)
     ]
     return bench.asking(with_queries(bench.cases, changed)), dict(source)
+
+
+def _lost(share: float) -> str:
+    """Name of the recorded graphs that lost a share."""
+    return f"recorded-{100 * share:g}%"
 
 
 def _generators(seed: int, share: float, count: int) -> list[np.random.Generator]:

@@ -114,8 +114,8 @@ def main() -> int:
     save(
         "sensitivity", args, place, dial_lines(bench.dataset.title, lake, args, figures, defaults),
         figures, bench.place, seeds=tuple(range(args.seed, args.seed + args.runs)),
-        over="seeds for trajectories and gamma, queries for the other dials", encoder=bench.encoder.name,
-        guidance="learned for trajectories and gamma, exact for the other dials",
+        over=f"seeds for {', '.join(TRAINED)}, queries for the other dials", encoder=bench.encoder.name,
+        guidance=f"learned for {', '.join(TRAINED)}, exact for the other dials",
         details={"p": p_values, "steps": args.steps, "gamma_trajectories": args.gamma_trajectories},
     )  # fmt: skip
     every = [record for point in points for runs in point.runs.values() for record in runs]
@@ -133,7 +133,7 @@ def _check(args: Args) -> None:
         if sweep not in known:
             raise UsageError(f"--sweeps {sweep}: choose from {', '.join(known)}")
         if not getattr(args, sweep):
-            raise UsageError(f"--{sweep} needs one or more values")
+            raise UsageError(f"--{sweep.replace('_', '-')} needs one or more values")
     for name in (*COUNTED, "beam", "anchors"):
         if any(value < 1 for value in getattr(args, name)):
             raise UsageError(f"--{name.replace('_', '-')} must be at least 1")

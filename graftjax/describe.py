@@ -91,7 +91,7 @@ def answer(synthesis: Synthesis) -> str:
         lines.append("why")
     for atom in synthesis.support:
         place = f"{atom.table}.{atom.column}" if atom.column else str(atom.table)
-        where = "not in the lake" if atom.table is None else place
+        where = "nowhere in these tables" if atom.table is None else place
         lines.append(f"  {atom.support:.2f} {atom.atom}: {where}")
     lines.append(f"U = {synthesis.utility:.3f}")
     return _text([*lines, *_notes(synthesis.notes)])

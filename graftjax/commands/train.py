@@ -171,7 +171,16 @@ def report_lines(report: Mapping[str, Any], folder: Path) -> list[str]:
         f"right action first  {_percent(100 * (error('held_out').get('rank_accuracy') or math.nan))}",
         f"seconds             {sum(seconds.values()):.0f} ({spent})",
         f"checkpoint          {folder}",
+        *_advice(report.get("steps", 0)),
     ]
+
+
+def _advice(steps: int) -> list[str]:
+    from graftjax.training.settings import LEAST_STEPS
+
+    if steps >= LEAST_STEPS:
+        return []
+    return [f"{steps} updates are too few to guide well: leave --steps out, or search with --guidance exact"]
 
 
 def _percent(value: float | None) -> str:

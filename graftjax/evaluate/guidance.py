@@ -78,7 +78,7 @@ def find_guidances(
         )
     if len(trained) < 2:
         return [find_guidance(index_folder, encoder_name, None, mode)]
-    return [find_guidance(index_folder, encoder_name, folder, mode) for folder in trained]
+    return [_said(_load(folder, encoder_name), _since(index_folder, folder)) for folder in trained]
 
 
 def find_guidance(

@@ -3,8 +3,8 @@
 A run's trajectories, retrieval space and episodes depend on the lake, the encoder, the seed, the sampler
 and the wording; not on γ, the number of updates, or how many trajectories there are (record i is the same
 in every run). So a further point takes them from an earlier run by hard links and repeats implicit
-Q-learning alone. The retrieval space is then that of the run it comes from, whose trajectories may be more;
-networks of the `cpu` preset don't read it.
+Q-learning alone. The retrieval space is then that of the run it comes from, whose trajectories may be more:
+networks that read numbers alone never see it, those that read texts get the better one.
 """
 
 from __future__ import annotations

@@ -196,6 +196,7 @@ def load(folder: Path, *, verify: bool = True) -> LakeIndex:
             if holds_table(addition):
                 added.append(read_addition(version, len(index.space.trigrams.vocabulary)))
             skips = tuple(_read_reports(version)["skip"])
+        version = folder  # what is wrong from here on can't be told of one of them
         index = extended(index, added)
         return index if skips is None else replace(index, skips=skips)
     except (OSError, EOFError, ValueError, LookupError, TypeError, pa.ArrowException) as error:

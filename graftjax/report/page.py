@@ -123,7 +123,7 @@ def _table(story: Story, number: int) -> dict[str, str]:
 
 
 def _atom(atom: AtomSupport) -> dict[str, str]:
-    place = "not in the lake" if atom.table is None else str(atom.table)
+    place = "nowhere in these tables" if atom.table is None else str(atom.table)
     if atom.table is not None and atom.column:
         place = f"{place}.{atom.column}"
     return {"words": _shown(atom.atom), "number": f"{atom.support:.2f}", "place": _shown(place)}

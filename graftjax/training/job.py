@@ -32,7 +32,7 @@ from graftjax.training.collect import Collector, collect
 from graftjax.training.held_out import HeldOutError, value_error
 from graftjax.training.replay import Replay, batch_of, make_replay, scales_of
 from graftjax.training.run_folder import EPISODES, HELD_OUT, REPORT, RUN, SPACE, TRAJECTORIES
-from graftjax.training.settings import JobSettings
+from graftjax.training.settings import OWN_READING, JobSettings
 from graftjax.trajectories.chunks import Trajectory
 from graftjax.trajectories.episodes import WalkSettings
 from graftjax.trajectories.reword import UNCHANGED, RewordSettings
@@ -41,8 +41,6 @@ from graftjax.trajectories.synonyms import Synonyms, load_synonyms
 
 _EXTENDED = ("steps",)
 """Settings that a run may be taken up again with."""
-_LATER = ("reads",)
-"""Settings that older runs don't name; left out where they have their default, so that those stay valid."""
 _HELD_OUT_SEED = 1_000_003
 """Added to the seed for trajectories that no training sees."""
 
@@ -152,9 +150,9 @@ def run_identity(index: LakeIndex, encoder_name: str, settings: JobSettings) -> 
         **asdict(settings),
         "trajectories": settings.num_trajectories(len(index.tables)),
     }
-    return as_json(
-        {name: value for name, value in identity.items() if value is not None or name not in _LATER}
-    )
+    if identity["reads"] in (None, OWN_READING[settings.preset]):
+        del identity["reads"]  # runs from before that setting don't name it, and they stay valid
+    return as_json(identity)
 
 
 def _claim(folder: Path, identity: dict[str, Any]) -> None:
@@ -163,7 +161,8 @@ def _claim(folder: Path, identity: dict[str, Any]) -> None:
     if before is None:
         write_json(folder / RUN, identity)
         return
-    other = sorted(name for name in identity if before.get(name) != identity[name] and name not in _EXTENDED)
+    names = {*identity, *before} - set(_EXTENDED)
+    other = sorted(name for name in names if before.get(name) != identity.get(name))
     if other:
         raise UsageError(
             f"{folder}: holds a run with another {' and '.join(other)}; choose another folder, or start anew "

@@ -12,12 +12,15 @@ from graftjax.trajectories.settings import SampleSettings
 
 _DEFAULT_TRAJECTORIES = {"cpu": (12, 1_500, 8_000), "paper": (10_000, 200_000, 200_000)}
 """By preset: per table of the lake, at least, at most."""
+OWN_READING: dict[str, Reading] = {"cpu": "numbers", "paper": "both"}
+"""By preset: what its networks read."""
 _OVERRIDING = ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
 """Settings that replace the preset's, unless they are None."""
 _HELD_OUT = 400
 MAX_SEED = 2**31 - 1_000_004
 """Seeds are 32-bit numbers, and those of held-out samples lie above."""
-_LEAST_STEPS = 400
+LEAST_STEPS = 400
+"""Updates of the shortest run that the presets make."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class JobSettings:
     def num_steps(self, trajectories: int) -> int | None:
         """Updates; None for the preset's own number."""
         if self.steps is None and self.preset == "cpu":
-            return max(_LEAST_STEPS, trajectories // 5)
+            return max(LEAST_STEPS, trajectories // 5)
         return self.steps
 
     def training(self, training: TrainSettings) -> TrainSettings:

@@ -134,7 +134,7 @@ def test_arguments_are_read():
 
 @pytest.mark.parametrize("option", ["--out", "--index"])
 def test_the_place_of_an_index_goes_by_the_name_that_other_commands_give_it(option):
-    """`graftjax index FOLDER --index PLACE` was refused, though search, fuse and train call it so."""
+    """`graftjax index FOLDER --index PLACE` was refused, though train calls it so."""
     assert str(parse_arguments(cli.COMMANDS, ["index", "x", option, "y"]).out) == "y"
 
 

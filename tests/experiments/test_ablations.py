@@ -87,6 +87,14 @@ def test_readers(run, tmp_path):
     assert {f"demo/recorded{end}-words/graft/L5/f1" for end in ("", "-50%")} <= set(found.figures)
 
 
+def test_shares_that_round_alike_are_two_readers(run, tmp_path):
+    """0.254 and 0.251 were both called recorded-25%, and one had the figures of the other."""
+    arguments = ("--readers", "words", "--no-as-words", "--lost", "0.254", "0.251", "--guidance", "exact")
+    assert run("ablation_intent", *FAST, *arguments) == 0
+    figures = read(tmp_path / "results" / "ablation_intent" / "ablation_intent.yaml").figures
+    assert {f"demo/recorded-{share}%/graft/L5/f1" for share in ("25.4", "25.1")} <= set(figures)
+
+
 def test_an_endpoint_that_is_not_there_is_one_line(run):
     with pytest.raises(UsageError, match="OPENAI"):
         run("ablation_intent", *FAST, "--readers", "endpoint", "--guidance", "exact")

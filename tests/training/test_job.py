@@ -147,6 +147,16 @@ def test_what_networks_read_is_part_of_a_run_only_when_it_was_asked_for(lake):
     plain = job.run_identity(lake, "e", QUICK)
     assert "reads" not in plain
     assert job.run_identity(lake, "e", replace(QUICK, reads="texts")) == {**plain, "reads": "texts"}
+    assert job.run_identity(lake, "e", replace(QUICK, reads="numbers")) == plain  # what cpu reads anyway
+
+
+def test_a_begun_run_that_reads_texts_is_not_taken_over(lake, tmp_path):
+    """A default training went on in the folder of one that read texts, which then named it as its own."""
+    texts = job.run_identity(lake, "e", replace(QUICK, reads="texts"))
+    job._claim(tmp_path, texts)
+    with pytest.raises(UsageError, match="another reads"):
+        job._claim(tmp_path, job.run_identity(lake, "e", QUICK))
+    job._claim(tmp_path, texts)
 
 
 def test_another_lake_needs_another_folder(run):
