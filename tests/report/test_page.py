@@ -101,7 +101,7 @@ def test_reasons_rows_sql_and_provenance_are_told():
         "Which points?",
         "in/clubs ⋈ in/members ⋈ (in/games1 ∪ in/games2)",
         "U = 1.250",
-        "not in the lake",
+        "nowhere in these tables",
         story.fused.sql,
         "a note",
         "no table in it",
