@@ -147,6 +147,8 @@ def test_what_a_network_does_not_read_changes_nothing(what, unread, read):
     settings = reading(SMALL, what)
     params = _perturbed(settings)
     state, actions = one(random_states(1, 4, rng)), random_actions(3, rng)
+    q_of = jax.jit(lambda own, *inputs: QNetwork(settings).apply({"params": own}, *inputs))
+    v_of = jax.jit(lambda own, inputs: ValueNetwork(settings).apply({"params": own}, inputs))
 
     def values(*names):
         changed = [
@@ -155,9 +157,7 @@ def test_what_a_network_does_not_read_changes_nothing(what, unread, read):
             )
             for part in (state, actions)
         ]
-        q = QNetwork(settings).apply({"params": params["q"]}, *changed)
-        v = ValueNetwork(settings).apply({"params": params["v"]}, changed[0])
-        return np.append(q, v)
+        return np.append(q_of(params["q"], *changed), v_of(params["v"], changed[0]))
 
     np.testing.assert_array_equal(values(*unread), values())
     assert np.abs(values(read) - values())[:-1].min() > 1e-5

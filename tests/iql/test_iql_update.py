@@ -46,6 +46,7 @@ def test_two_devices_and_microbatches_do_what_one_device_does():
         _close(metrics, other[1])
 
 
+@pytest.mark.slow
 def test_dropout_does_not_depend_on_the_number_of_devices():
     network = replace(SMALL, dropout=0.5)
     one, with_dropout = _run(TRAINING, [1], network=network)

@@ -55,7 +55,10 @@ def test_no_questions_and_no_budget(engine, intents):
         engine.search_many(intents, budget=0)
 
 
-@pytest.mark.parametrize("reward", REWARDS)
+@pytest.mark.parametrize(
+    "reward",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in ("R2", "R3") else []) for name in REWARDS],
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_compiled_reward_is_that_of_the_reported_units(reward, seed):
     problem = weighed(mixed(seed))
@@ -75,6 +78,7 @@ def test_the_compiled_reward_is_that_of_the_reported_units(reward, seed):
     assert float(outcome.logdet) == pytest.approx(expected, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_a_surrogate_is_a_setting(engine, intents):
     for reward in REWARDS[1:]:
         other = engine.with_settings(Settings(reward=reward, least_gain=0.3))

@@ -159,6 +159,7 @@ def test_a_begun_run_that_reads_texts_is_not_taken_over(lake, tmp_path):
     job._claim(tmp_path, texts)
 
 
+@pytest.mark.slow
 def test_another_lake_needs_another_folder(run):
     report, _ = run
     other = index_of({"cats": {"name": ["Tom", "Kit"]}, "dogs": {"breed": ["pug", "corgi"]}})
