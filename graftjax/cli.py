@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, NoReturn
 
 import tyro
@@ -11,28 +13,25 @@ from graftjax.commands import demo, fuse, index, inspect, report, search, train
 from graftjax.console import parse_arguments, run_console
 from graftjax.errors import UsageError
 
-
-def _subcommand(kind: type, name: str) -> Any:
-    return Annotated[kind, tyro.conf.subcommand(name, prefix_name=False)]
-
-
-NAMES = ("index", "train", "search", "fuse", "report", "inspect", "demo")
-COMMANDS: Any = (
-    _subcommand(index.Index, "index")
-    | _subcommand(train.Train, "train")
-    | _subcommand(search.Search, "search")
-    | _subcommand(fuse.Fuse, "fuse")
-    | _subcommand(report.Report, "report")
-    | _subcommand(inspect.Inspect, "inspect")
-    | _subcommand(demo.Demo, "demo")
+_KINDS = {
+    "index": index.Index,
+    "train": train.Train,
+    "search": search.Search,
+    "fuse": fuse.Fuse,
+    "report": report.Report,
+    "inspect": inspect.Inspect,
+    "demo": demo.Demo,
+}
+COMMANDS: Any = reduce(
+    or_, (Annotated[kind, tyro.conf.subcommand(name, prefix_name=False)] for name, kind in _KINDS.items())
 )
 
 
 def run(argv: list[str] | None = None) -> int:
     """Carry out one command line; exit code 0. Raises GraftError, and SystemExit for `--help`."""
     given = sys.argv[1:] if argv is None else argv
-    if given and not given[0].startswith("-") and given[0] not in NAMES:
-        raise UsageError(f"unknown command {given[0]!r}: choose from {', '.join(NAMES)}")
+    if given and not given[0].startswith("-") and given[0] not in _KINDS:
+        raise UsageError(f"unknown command {given[0]!r}: choose from {', '.join(_KINDS)}")
     match parse_arguments(COMMANDS, argv, program="graftjax"):
         case index.Index() as arguments:
             index.run(arguments)

@@ -134,6 +134,12 @@ def reading(network: NetworkSettings, what: Reading) -> NetworkSettings:
     return replace(network, texts=what != "numbers", numbers=what != "texts")
 
 
+def own_reading(name: PresetName) -> Reading:
+    """What the networks of a preset read."""
+    network, _ = _PRESETS[name]
+    return "both" if network.texts and network.numbers else "texts" if network.texts else "numbers"
+
+
 def preset(
     name: PresetName, *, num_scalars: int, num_numbers: int, text_dim: int = 256
 ) -> tuple[NetworkSettings, TrainSettings]:

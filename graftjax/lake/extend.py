@@ -8,7 +8,6 @@ Letters: C columns of the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from itertools import chain
 from typing import NamedTuple
@@ -116,12 +115,13 @@ def _same_meaning(index: LakeIndex, table: Table, encoder: Encoder) -> _Place | 
     own: _Classes = [[(column, table.n_rows)] for column in table.columns]
     others = [_columns_of(index, cluster) for cluster in clusters]
     # All at once: a call for each would cost more than its texts.
-    texts = list(dict.fromkeys([name, *names, *map(_text_of, chain(own, *others))]))
-    vectors = dict(zip(texts, encoder.encode(texts), strict=True))
-    slots, best = _slots(own, vectors), None
-    for cluster, other, other_name in zip(clusters, others, names, strict=True):
-        likeness = float(vectors[name] @ vectors[other_name])
-        found = match_slots(slots, _slots(other, vectors), likeness)
+    vectors = encoder.encode([name, *names, *map(_text_of, chain(own, *others))])
+    likeness = (vectors[1 : len(names) + 1] @ vectors[0]).tolist()
+    width = len(own)
+    of_columns = [vectors[at : at + width] for at in range(len(names) + 1, len(vectors), width)]
+    slots, best = _slots(own, of_columns[0]), None
+    for cluster, other, alike, own_vectors in zip(clusters, others, likeness, of_columns[1:], strict=True):
+        found = match_slots(slots, _slots(other, own_vectors), alike)
         if found is not None and (best is None or found.confidence > best.confidence):
             partners = index.graph.classes[cluster][found.partner]
             best = _Place(cluster, found.confidence, partners.astype(np.int32))
@@ -146,13 +146,13 @@ def _text_of(pooled: list[tuple[Column, int]]) -> str:
     return value_text(pooled[0][0].header, pooled_sample([column.sample for column, _ in pooled]))
 
 
-def _slots(classes: _Classes, vectors: Mapping[str, np.ndarray]) -> list[Slot]:
-    """`vectors`: by the text of each class."""
+def _slots(classes: _Classes, vectors: np.ndarray) -> list[Slot]:
+    """`vectors`: of the text of each class."""
     slots = []
-    for pooled in classes:
+    for pooled, vector in zip(classes, vectors, strict=True):
         columns = [column for column, _ in pooled]
         rows = [count for _, count in pooled]
-        slots.append(slot_of(columns, rows, vectors[_text_of(pooled)], family_of(columns)))
+        slots.append(slot_of(columns, rows, vector, family_of(columns)))
     return slots
 
 

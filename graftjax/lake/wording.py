@@ -123,10 +123,8 @@ class Wording:
                 np.maximum(name, c[:, other.header], out=name)
                 likeness = NAME_SHARE * name + (1 - NAME_SHARE) * c[:, other.context]
                 likeness[group[one.owner[rows]][:, None] == group[other.owner][None, :]] = -np.inf
-                few = min(count, likeness.shape[1])
-                near = np.argpartition(-likeness, few - 1, axis=1)[:, :few]
-                row, column = np.nonzero(np.isfinite(np.take_along_axis(likeness, near, 1)))
-                found.append((one.owner[rows[row]], other.owner[near[row, column]]))
+                row, place = _largest(likeness, count)
+                found.append((one.owner[rows[row]], other.owner[place]))
         a, b = (np.concatenate(side).astype(np.int32) for side in zip(*found, strict=True))
         return a, b
 
@@ -162,6 +160,14 @@ def _likeness(
     return name
 
 
+def _largest(likeness: Float[np.ndarray, "L M"], count: int) -> tuple[np.ndarray, np.ndarray]:
+    """(row, column) of the `count` largest finite entries of each row."""
+    few = min(count, likeness.shape[1])
+    near = np.argpartition(-likeness, few - 1, axis=1)[:, :few]
+    row, column = np.nonzero(np.isfinite(np.take_along_axis(likeness, near, 1)))
+    return row, near[row, column]
+
+
 def _nearest_in_cells(
     one: _Readings,
     other: _Readings,
@@ -182,11 +188,8 @@ def _nearest_in_cells(
         block = _likeness((vectors[0][row], vectors[1][row]), other.of(members))
         block[group[one.owner[rows[row]]][:, None] == group[other.owner[members]][None, :]] = -np.inf
         likeness[row, slot, : len(members)] = block
-    likeness = likeness.reshape(len(rows), -1)
-    few = min(count, likeness.shape[1])
-    near = np.argpartition(-likeness, few - 1, axis=1)[:, :few]
-    row, column = np.nonzero(np.isfinite(np.take_along_axis(likeness, near, 1)))
-    slot, member = np.divmod(near[row, column], width)
+    row, place = _largest(likeness.reshape(len(rows), -1), count)
+    slot, member = np.divmod(place, width)
     table = np.zeros((len(cells), width), np.int64)
     for number, members in enumerate(cells):
         table[number, : len(members)] = members

@@ -48,10 +48,7 @@ class Graft:
     def warm_up(self, budgets: Sequence[int]) -> None:
         cold = [budget for budget in budgets if budget not in self._warmed]
         if cold:
-            if self._based:
-                self._engine.warm_up(cold, based=True)
-            else:
-                self._engine.warm_up(cold)
+            self._engine.warm_up(cold, based=self._based)
             self._warmed.update(cold)
 
     def retrieve(self, query: Query, budget: int, seed: int) -> Retrieval:

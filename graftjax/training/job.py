@@ -19,7 +19,7 @@ from graftjax.encode.encoder import Encoder
 from graftjax.errors import GraftError, UsageError
 from graftjax.files import read_json, write_json
 from graftjax.iql.networks import Params
-from graftjax.iql.presets import NetworkSettings, preset, reading
+from graftjax.iql.presets import NetworkSettings, own_reading, preset, reading
 from graftjax.iql.train import Fitted, fit
 from graftjax.lake.record import LakeIndex
 from graftjax.lake.store import content_digest
@@ -32,7 +32,7 @@ from graftjax.training.collect import Collector, collect
 from graftjax.training.held_out import HeldOutError, value_error
 from graftjax.training.replay import Replay, batch_of, make_replay, scales_of
 from graftjax.training.run_folder import EPISODES, HELD_OUT, REPORT, RUN, SPACE, TRAJECTORIES
-from graftjax.training.settings import OWN_READING, JobSettings
+from graftjax.training.settings import JobSettings
 from graftjax.trajectories.chunks import Trajectory
 from graftjax.trajectories.episodes import WalkSettings
 from graftjax.trajectories.reword import UNCHANGED, RewordSettings
@@ -150,7 +150,7 @@ def run_identity(index: LakeIndex, encoder_name: str, settings: JobSettings) -> 
         **asdict(settings),
         "trajectories": settings.num_trajectories(len(index.tables)),
     }
-    if identity["reads"] in (None, OWN_READING[settings.preset]):
+    if identity["reads"] in (None, own_reading(settings.preset)):
         del identity["reads"]  # runs from before that setting don't name it, and they stay valid
     return as_json(identity)
 

@@ -12,8 +12,6 @@ from graftjax.trajectories.settings import SampleSettings
 
 _DEFAULT_TRAJECTORIES = {"cpu": (12, 1_500, 8_000), "paper": (10_000, 200_000, 200_000)}
 """By preset: per table of the lake, at least, at most."""
-OWN_READING: dict[str, Reading] = {"cpu": "numbers", "paper": "both"}
-"""By preset: what its networks read."""
 _OVERRIDING = ("steps", "batch", "learning_rate", "gamma", "expectile", "polyak")
 """Settings that replace the preset's, unless they are None."""
 _HELD_OUT = 400

@@ -18,7 +18,7 @@ class FirstTables:
         self.ids = tuple(table.id for table in tables)
         self.asked = []
 
-    def warm_up(self, budgets):
+    def warm_up(self, budgets, *, based=False):
         self.budgets = tuple(budgets)
 
     def search(self, question, intent, *, budget, fill=False):

@@ -142,7 +142,7 @@ class Engine:
     def __init__(self):
         self.asked = []
 
-    def warm_up(self, budgets):
+    def warm_up(self, budgets, *, based=False):
         return None
 
     def search(self, question, intent, *, budget, fill=False, **more):

@@ -141,7 +141,6 @@ def test_other_settings_need_another_folder(lake, run, change, named):
         train(lake, report.folder, replace(SHORT, **change))
 
 
-@pytest.mark.slow
 def test_what_networks_read_is_part_of_a_run_only_when_it_was_asked_for(lake):
     """Runs from before that setting name it nowhere, and were trained anew by a second `graftjax train`."""
     plain = job.run_identity(lake, "e", QUICK)
