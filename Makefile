@@ -55,14 +55,25 @@ bird: setup ## the same on BIRD
 
 # Every table and figure of the paper, in parts: <part>.yaml in results/, experiments/<part>.py with _ for -. A part
 # that was finished leaves a stamp and is not run again, so an interrupted `make reproduce` goes on where it stopped;
-# FRESH=1 runs it anew. Parts that read the runs of another one come after it.
-# Seconds are kept beside the stamps, those of interrupted runs among them.
-PARTS := peers answerability enrichment ablation-reward ablation-sampler ablation-intent sensitivity case-study
+# FRESH=1 runs it anew. Seconds are kept beside the stamps, those of interrupted runs among them.
+# Parts that measure time run alone, and before those that read their runs; the others keep one core busy each and
+# run JOBS at a time.
+ALONE := peers answerability enrichment
+TOGETHER := sensitivity ablation-sampler ablation-reward ablation-intent case-study
+PARTS := $(ALONE) $(TOGETHER)
+JOBS ?= 2
 STAMPS := results/.done
-.PHONY: reproduce check-results results-readme $(PARTS:%=reproduce-%)
+.PHONY: reproduce reproduce-all check-results results-readme $(PARTS:%=reproduce-%)
 
-reproduce: $(PARTS:%=reproduce-%) results-readme ## every table and figure of the paper; goes on where it stopped (4 hours)
-	@cd $(STAMPS) && awk '{ took[FILENAME] += $$1; all += $$1 } END { for (part in took) print part, took[part]; print "in all:", all, "s" }' *.seconds
+reproduce: setup ## every table and figure of the paper; goes on where it stopped (4 hours, JOBS=2)
+	@mkdir -p $(STAMPS); rm -f $(if $(FRESH),$(STAMPS)/all.seconds)
+	@trap 'echo $$SECONDS >> $(STAMPS)/all.seconds' EXIT; $(MAKE) --no-print-directory reproduce-all
+	@cd $(STAMPS) && awk '{ took[FILENAME] += $$1 } END { for (part in took) print part, took[part], "s" }' *.seconds
+
+reproduce-all:
+	for part in $(ALONE); do $(MAKE) --no-print-directory reproduce-$$part; done
+	$(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER:%=reproduce-%)
+	$(MAKE) --no-print-directory results-readme
 
 # One rule for all of them: `make reproduce-sensitivity FRESH=1`.
 $(PARTS:%=reproduce-%): reproduce-%: setup

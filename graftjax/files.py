@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import xxhash
+from filelock import FileLock
 
 from graftjax.errors import GraftError
 
 DRAFT = ".draft-"
 """How the names of drafts begin: what a killed process leaves can be told by it."""
+LOCK = ".graftjax.lock"
+"""The file that `alone_in` locks; it may be deleted when nothing runs."""
 _HASHES = {64: xxhash.xxh3_64, 128: xxhash.xxh3_128}
 
 
@@ -43,6 +46,17 @@ def replacing(path: Path) -> Iterator[Path]:
             shutil.rmtree(draft, ignore_errors=True)
         else:
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keeps others out of their `alone_in` of the same folder, processes and threads, while the block runs.
+
+    For what is read, changed and written back: `replacing` alone would let the later of two writers undo the
+    earlier one.
+    """
+    with FileLock(folder / LOCK):
+        yield
 
 
 @contextmanager

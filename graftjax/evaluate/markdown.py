@@ -13,7 +13,7 @@ from typing import Any
 from graftjax.errors import GraftError
 from graftjax.evaluate.comparison import BEST, OURS
 from graftjax.evaluate.paper import paper_budgets, paper_latency_s, paper_scores
-from graftjax.files import replacing, writing
+from graftjax.files import alone_in, replacing, writing
 
 TIMED = 10
 """The budget whose time a question is shown, as in the paper's Table 6."""
@@ -50,9 +50,11 @@ def renewed(document: Path, blocks: Mapping[str, Sequence[str]], made_by: str) -
 def renew(document: Path, blocks: Mapping[str, Sequence[str]], made_by: str) -> None:
     """Write the document with its blocks renewed, in one step; GraftError as `renewed`, or when it can't be
     written: then it stays as it is."""
-    _, text = renewed(document, blocks, made_by)
-    with writing(document), replacing(document) as draft:
-        draft.write_text(text, encoding="utf-8")
+    renewed(document, blocks, made_by)  # a document that can't be read leaves no lock
+    with writing(document), alone_in(document.parent):
+        _, text = renewed(document, blocks, made_by)
+        with replacing(document) as draft:
+            draft.write_text(text, encoding="utf-8")
 
 
 def retrieval_lines(lake: str, summary: Mapping[str, Any], paper: str | None = None) -> list[str]:

@@ -32,7 +32,7 @@ import scipy.sparse as sp
 from graftjax.encode.lexical import TrigramIndex
 from graftjax.encode.space import TextSpace
 from graftjax.errors import GraftError
-from graftjax.files import DRAFT, digest_of, replacing, write_json, writing
+from graftjax.files import DRAFT, alone_in, digest_of, replacing, write_json, writing
 from graftjax.lake.addition import Addition, extended, read_addition, write_addition
 from graftjax.lake.classes import ValueSets
 from graftjax.lake.graph import LakeGraph
@@ -64,9 +64,10 @@ def save(index: LakeIndex, folder: Path) -> None:
         with replacing(version) as draft:
             draft.mkdir()
             _write(index, draft)
-        before = _current(folder)
-        _point(folder, index, version, [])
-    _remove_old(folder, before)
+        with alone_in(folder):
+            before = _current(folder)
+            _point(folder, index, version, [])
+            _remove_old(folder, before)
 
 
 def append(
@@ -84,14 +85,15 @@ def append(
             if addition is not None:
                 write_addition(addition, draft)
             _write_reports(index, draft)
-        pointer = manifest(folder)
-        if places_of(pointer) != over:
-            shutil.rmtree(place, ignore_errors=True)
-            return None
-        older = [entry for entry in additions_of(pointer) if holds_table(entry)]
-        listed = [*older, _listed(place)]
-        _point(folder, index, folder / pointer["version"], listed)
-    _remove_old(folder, over)
+        with alone_in(folder):
+            pointer = manifest(folder)
+            if places_of(pointer) != over:
+                shutil.rmtree(place, ignore_errors=True)
+                return None
+            older = [entry for entry in additions_of(pointer) if holds_table(entry)]
+            listed = [*older, _listed(place)]
+            _point(folder, index, folder / pointer["version"], listed)
+            _remove_old(folder, over)
     return places_of({"version": pointer["version"], "additions": listed})
 
 
@@ -181,9 +183,21 @@ def _has(record: dict, wanted: dict[str, type]) -> bool:
 
 
 def load(folder: Path, *, verify: bool = True) -> LakeIndex:
-    """Open the current version; arrays are memory-mapped. `verify` checks every file's hash (1 s per GB)."""
+    """Open the current version; arrays are memory-mapped. `verify` checks every file's hash (1 s per GB).
+
+    When another process replaces the version meanwhile, the newer one is opened.
+    """
     folder = Path(folder)
-    pointer = manifest(folder)
+    while True:
+        pointer = manifest(folder)
+        try:
+            return _opened(folder, pointer, verify)
+        except GraftError:
+            if manifest(folder) == pointer:
+                raise
+
+
+def _opened(folder: Path, pointer: dict, verify: bool) -> LakeIndex:
     version = folder / pointer["version"]
     collects = gc.isenabled()
     gc.disable()  # all of these objects stay: looking at them again and again would double the time

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from test_significance import record
 
 from graftjax.errors import GraftError
+from graftjax.evaluate import markdown
 from graftjax.evaluate.comparison import BEST, summary
 from graftjax.evaluate.markdown import gain_lines, replace_block, retrieval_lines
 
@@ -79,3 +83,20 @@ def test_a_block_of_a_document_is_renewed_and_the_rest_stays():
     assert replace_block(once, "t", "make t", ["| a\\1 |"]) == once
     with pytest.raises(GraftError, match="no block"):
         replace_block(text, "u", "make t", [])
+
+
+def test_two_writers_of_a_document_lose_none_of_their_blocks(tmp_path, monkeypatch):
+    """Experiments that ran side by side could each write the README as it was before the other's block."""
+    document = tmp_path / "d.md"
+    document.write_text("".join(f"<!-- {name}: -->\n<!-- end of {name} -->\n" for name in "abcd"))
+    read = markdown.renewed
+
+    def slow(*arguments):
+        found = read(*arguments)
+        time.sleep(0.1)
+        return found
+
+    monkeypatch.setattr(markdown, "renewed", slow)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda name: markdown.renew(document, {name: [f"of {name}"]}, "make"), "abcd"))
+    assert [name for name in "abcd" if f"of {name}" in document.read_text()] == [*"abcd"]

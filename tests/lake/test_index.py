@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import numpy as np
@@ -9,6 +12,7 @@ from lake_maker import HashEncoder, clusters, deal, join_list, raw
 
 from graftjax.encode import load_encoder
 from graftjax.errors import GraftError
+from graftjax.files import LOCK
 from graftjax.lake import store
 from graftjax.lake.folder import find_tables
 from graftjax.lake.index import build_index, open_index
@@ -143,7 +147,41 @@ def test_a_run_killed_while_writing_leaves_the_old_index(tmp_path, monkeypatch):
     monkeypatch.undo()
     _assert_equal(old, open_index(tmp_path))
     _build(_lake(), tmp_path)
-    assert len([path for path in tmp_path.iterdir() if path.name != "texts"]) == 2  # pointer and one version
+    left = {path.name for path in tmp_path.iterdir()} - {"texts", LOCK}
+    assert len(left) == 2  # pointer and one version
+
+
+def test_an_index_replaced_while_it_is_opened_is_opened_anew(tmp_path, monkeypatch):
+    """Files of the version that had just been removed were called damaged."""
+    _build(_lake()[:1], tmp_path)
+    check, built = store._check_files, []
+
+    def overtaken(*arguments):
+        if not built:
+            built.append(_build(_lake(), tmp_path))
+        check(*arguments)
+
+    monkeypatch.setattr(store, "_check_files", overtaken)
+    _assert_equal(open_index(tmp_path), built[0])
+
+
+def test_two_processes_that_save_at_once_leave_one_whole_index(tmp_path, monkeypatch):
+    """Each of them could see the other's version as the one before its own."""
+    point, waiting = store._point, threading.Event()
+
+    def slow(*arguments):
+        waiting.set()
+        time.sleep(0.3)
+        point(*arguments)
+
+    monkeypatch.setattr(store, "_point", slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(_build, _lake()[:1], tmp_path)
+        waiting.wait()
+        second = pool.submit(_build, _lake(), tmp_path)
+        built = [first.result(), second.result()]
+    _assert_equal(open_index(tmp_path), built[1])
+    assert len([path for path in tmp_path.iterdir() if path.name.startswith("v-")]) == 1
 
 
 def test_a_cut_off_part_of_the_text_cache_is_encoded_again(tmp_path):
