@@ -93,8 +93,18 @@ reproduce-ablation-intent: ## Table 9: extractors of intent graphs
 reproduce-sensitivity: ## Figure 3: trajectories, discount, and more
 reproduce-case-study: ## Figure 4: one question step by step
 
+# A value function for each lake and seed; the first of a lake also builds its index.
+SEEDS := 0 1 2
+VALUES := $(foreach lake,spider bird,$(SEEDS:%=value-$(lake)-%))
+.PHONY: $(VALUES)
+$(filter-out %-0,$(filter value-spider-%,$(VALUES))): | value-spider-0
+$(filter-out %-0,$(filter value-bird-%,$(VALUES))): | value-bird-0
+
+$(VALUES): value-%: setup
+	$(BIN)/graftjax train $(subst -, --seed ,$*)
+
 run-peers:
-	for lake in spider bird; do for seed in 0 1 2; do $(BIN)/graftjax train $$lake --seed $$seed; done; done
+	$(MAKE) --no-print-directory -j $(JOBS) $(VALUES)
 	$(BIN)/python experiments/peers.py --readme README.md $(ARGS)
 
 run-answerability:
