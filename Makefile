@@ -56,12 +56,13 @@ bird: setup ## the same on BIRD
 # Every table and figure of the paper, in parts: <part>.yaml in results/, experiments/<part>.py with _ for -. A part
 # that was finished leaves a stamp and is not run again, so an interrupted `make reproduce` goes on where it stopped;
 # FRESH=1 runs it anew. Seconds are kept beside the stamps, those of interrupted runs among them.
-# Parts that measure time run alone, and before those that read their runs; the others keep one core busy each and
-# run JOBS at a time.
+# Parts that measure time run alone, and before those that read their runs; the others run JOBS at a time, each with
+# one thread: programs that each want all cores would wait for each other's threads.
 ALONE := peers answerability enrichment
 TOGETHER := sensitivity ablation-sampler ablation-reward ablation-intent case-study
 PARTS := $(ALONE) $(TOGETHER)
 JOBS ?= 2
+SHARED := $(if $(filter-out 1,$(JOBS)),PJRT_NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1)
 STAMPS := results/.done
 .PHONY: reproduce reproduce-all check-results results-readme $(PARTS:%=reproduce-%)
 
@@ -72,7 +73,7 @@ reproduce: setup ## every table and figure of the paper; goes on where it stoppe
 
 reproduce-all:
 	for part in $(ALONE); do $(MAKE) --no-print-directory reproduce-$$part; done
-	$(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER:%=reproduce-%)
+	$(SHARED) $(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER:%=reproduce-%)
 	$(MAKE) --no-print-directory results-readme
 
 # One rule for all of them: `make reproduce-sensitivity FRESH=1`.
@@ -104,7 +105,7 @@ $(VALUES): value-%: setup
 	$(BIN)/graftjax train $(subst -, --seed ,$*)
 
 run-peers:
-	$(MAKE) --no-print-directory -j $(JOBS) $(VALUES)
+	$(SHARED) $(MAKE) --no-print-directory -j $(JOBS) $(VALUES)
 	$(BIN)/python experiments/peers.py --readme README.md $(ARGS)
 
 run-answerability:
