@@ -113,9 +113,22 @@ run-answerability:
 
 # These keep a file for each finished point and go on from it.
 RESUMABLE := ablation-reward ablation-sampler ablation-intent sensitivity
+AGAIN = $(if $(FRESH),$(if $(filter $1,$(RESUMABLE)),--fresh))
 
 run-%:
-	$(BIN)/python experiments/$(subst -,_,$*).py --readme README.md $(if $(FRESH),$(if $(filter $*,$(RESUMABLE)),--fresh)) $(ARGS)
+	$(BIN)/python experiments/$(subst -,_,$*).py --readme README.md $(call AGAIN,$*) $(ARGS)
+
+# The longest of them in pieces that JOBS can share; the run of all of it then finds their points.
+SWEEPS := sweep-gamma sweep-trajectories sweep-text_trajectories sweep-dials
+.PHONY: $(SWEEPS)
+sweep-trajectories: | sweep-gamma # they have points in common
+
+sweep-dials: WHICH := beam anchors hop noise alpha
+$(SWEEPS): sweep-%: setup
+	$(BIN)/python experiments/sensitivity.py --sweeps $(or $(WHICH),$*) $(call AGAIN,sensitivity)
+
+run-sensitivity: $(if $(ARGS),,$(SWEEPS))
+	$(BIN)/python experiments/sensitivity.py --readme README.md $(if $(ARGS),$(call AGAIN,sensitivity) $(ARGS))
 
 results-readme: setup ## README tables and plots in docs/ from results/*.yaml
 	$(BIN)/python -m graftjax.results readme
