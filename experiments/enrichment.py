@@ -2,7 +2,8 @@
 
 Command:   python experiments/enrichment.py --readme README.md
 Hardware:  2 CPU cores
-Time:      see docs/enrichment.md; a minute with --lake demo
+Time:      39 min with nothing at hand (12 min of it to split the sources and index the lake); a minute with
+           --lake demo
 Expected:  results/enrichment.yaml as it is in the repository
 
 Each source is split into a base table and pieces; a question asks for tables that help to predict the base
