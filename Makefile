@@ -119,9 +119,9 @@ run-%:
 	$(BIN)/python experiments/$(subst -,_,$*).py --readme README.md $(call AGAIN,$*) $(ARGS)
 
 # The longest of them in pieces that JOBS can share; the run of all of it then finds their points.
-SWEEPS := sweep-gamma sweep-trajectories sweep-text_trajectories sweep-dials
+SWEEPS := sweep-trajectories sweep-text_trajectories sweep-gamma sweep-dials
 .PHONY: $(SWEEPS)
-sweep-trajectories: | sweep-gamma # they have points in common
+sweep-gamma: | sweep-trajectories # they have points in common
 
 sweep-dials: WHICH := beam anchors hop noise alpha
 $(SWEEPS): sweep-%: setup
