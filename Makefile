@@ -66,7 +66,7 @@ SHARED := $(if $(filter-out 1,$(JOBS)),PJRT_NPROC=1 OMP_NUM_THREADS=1 OPENBLAS_N
 STAMPS := results/.done
 .PHONY: reproduce reproduce-all check-results results-readme $(PARTS:%=reproduce-%)
 
-reproduce: setup ## every table and figure of the paper; goes on where it stopped (4 hours, JOBS=2)
+reproduce: setup ## every table and figure of the paper; goes on where it stopped (3 hours)
 	@mkdir -p $(STAMPS); rm -f $(if $(FRESH),$(STAMPS)/all.seconds)
 	@trap 'echo $$SECONDS >> $(STAMPS)/all.seconds' EXIT; $(MAKE) --no-print-directory reproduce-all
 	@cd $(STAMPS) && awk '{ took[FILENAME] += $$1 } END { for (part in took) print part, took[part], "s" }' *.seconds
