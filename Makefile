@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 .PHONY: help setup demo train test lint bench spider bird tune-peers clean
 
 PYTHON ?= python3
@@ -68,13 +68,13 @@ STAMPS := results/.done
 
 reproduce: setup ## every table and figure of the paper; goes on where it stopped (3 hours)
 	@mkdir -p $(STAMPS); rm -f $(if $(FRESH),$(STAMPS)/all.seconds)
-	@trap 'echo $$SECONDS >> $(STAMPS)/all.seconds' EXIT; $(MAKE) --no-print-directory reproduce-all
+	@trap 'echo $$SECONDS >> $(STAMPS)/all.seconds' EXIT; $(MAKE) reproduce-all
 	@cd $(STAMPS) && awk '{ took[FILENAME] += $$1 } END { for (part in took) print part, took[part], "s" }' *.seconds
 
 reproduce-all:
-	for part in $(ALONE); do $(MAKE) --no-print-directory reproduce-$$part; done
-	$(SHARED) $(MAKE) --no-print-directory -j $(JOBS) $(TOGETHER:%=reproduce-%)
-	$(MAKE) --no-print-directory results-readme
+	for part in $(ALONE); do $(MAKE) reproduce-$$part; done
+	$(SHARED) $(MAKE) -j $(JOBS) $(TOGETHER:%=reproduce-%)
+	$(MAKE) results-readme
 
 # One rule for all of them: `make reproduce-sensitivity FRESH=1`.
 $(PARTS:%=reproduce-%): reproduce-%: setup
@@ -83,7 +83,7 @@ $(PARTS:%=reproduce-%): reproduce-%: setup
 	else \
 	  mkdir -p $(STAMPS); rm -f $(STAMPS)/$* $(if $(FRESH),$(STAMPS)/$*.seconds); \
 	  trap 'echo $$SECONDS >> $(STAMPS)/$*.seconds' EXIT; \
-	  $(MAKE) --no-print-directory run-$* && touch $(STAMPS)/$*; \
+	  $(MAKE) run-$* && touch $(STAMPS)/$*; \
 	fi
 
 reproduce-peers: ## Tables 2, 3, 6: all methods on Spider and BIRD (trains what is missing: hours)
@@ -105,7 +105,7 @@ $(VALUES): value-%: setup
 	$(BIN)/graftjax train $(subst -, --seed ,$*)
 
 run-peers:
-	$(SHARED) $(MAKE) --no-print-directory -j $(JOBS) $(VALUES)
+	$(SHARED) $(MAKE) -j $(JOBS) $(VALUES)
 	$(BIN)/python experiments/peers.py --readme README.md $(ARGS)
 
 run-answerability:

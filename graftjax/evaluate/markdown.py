@@ -50,7 +50,6 @@ def renewed(document: Path, blocks: Mapping[str, Sequence[str]], made_by: str) -
 def renew(document: Path, blocks: Mapping[str, Sequence[str]], made_by: str) -> None:
     """Write the document with its blocks renewed, in one step; GraftError as `renewed`, or when it can't be
     written: then it stays as it is."""
-    renewed(document, blocks, made_by)  # a document that can't be read leaves no lock
     with writing(document), alone_in(document.parent):
         _, text = renewed(document, blocks, made_by)
         with replacing(document) as draft:
